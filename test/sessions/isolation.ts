@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -11,7 +10,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { commit, git, newFolder, write } from '../fixtures/git-repository.ts'
-import { agentFiles, committed, LIST_PLAN, says } from '../fixtures/plain-agents.ts'
+import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -23,24 +22,22 @@ const PROJECT = {
 const AS = '-c user.name=s -c user.email=s@s'
 
 /** A service whose working folder is a repository with one commit; the record is not in it. */
-async function withRepository(t: Test, settings = 'isolation: worktree\n'): Promise<TestService> {
-  const files = { ...PROJECT, ...(settings ? { 'casefile.md': `---\n${settings}---\n` } : {}) }
-  const service = await openTestService(t, { files })
+async function withRepository(t: Test, settings = {}): Promise<TestService> {
+  const service = await openTestService(t, { files: { ...PROJECT, ...settings } })
   git(service.root, 'init', '-q', '-b', 'main')
   commit(service.root)
   return service
 }
 
-const worktreeOf = (service: TestService, { id }: Ref) => join(service.stateDir, 'worktrees', id)
-const listed = (service: TestService) => must(service, 'GET', '/worktrees')
-const branchesOf = (service: TestService) =>
-  git(service.root, 'branch', '--format=%(refname:short)', '--list', 'casefile/*')
-    .trim()
-    .split('\n')
+const service = await withRepository(t, { 'casefile.md': '---\nisolation: worktree\n---\n' })
+const { root } = service
+
+const worktreeOf = ({ stateDir }: TestService, { id }: Ref) => join(stateDir, 'worktrees', id)
+const listed = () => must(service, 'GET', '/worktrees')
+const branches = () =>
+  git(root, 'branch', '--format=%(refname:short)', '--list', 'casefile/*').trim().split('\n')
 
 t.test('a session works in a worktree, which is applied and discarded', async (t) => {
-  const service = await withRepository(t)
-  const { root } = service
   write(root, {
     'src/a.txt': 'mine, not committed\n',
     '.env': 'KEY=1\n',
@@ -116,9 +113,9 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   })
   t.notOk(existsSync(tree))
   t.equal(git(root, 'worktree', 'list').trim().split('\n').length, 1)
-  t.strictSame(branchesOf(service), [''])
+  t.strictSame(branches(), [''])
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'missing', path: null } })
-  t.strictSame(await listed(service), [])
+  t.strictSame(await listed(), [])
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
   t.match(
     history,
@@ -127,62 +124,74 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   t.match(history, /session 1 worktree discarded · branch casefile\/grosse-falsch-1 removed/)
   t.strictSame(readdirSync(join(service.stateDir, 'worktrees')), [])
   t.strictSame(service.log, [])
+  git(root, 'checkout', '-q', '.')
+  git(root, 'clean', '-fdq')
 })
 
-t.test('what keeps a working folder from isolation is said before approval', async (t) => {
-  const service = await withRepository(t, '')
-  const { root } = service
-  const made = (name: string, files: Record<string, string>) => {
-    const folder = join(root, name)
-    mkdirSync(folder)
-    git(folder, 'init', '-q')
-    write(folder, files)
-    if (Object.keys(files).length > 0) commit(folder)
-    return folder
-  }
-  made('unborn', {})
-  made('lfs', { 'art/.gitattributes': '*.psd filter=lfs diff=lfs -text\n' })
-  const [inner, outer] = [made('inner', { a: '1\n' }), made('submodules', { a: '1\n' })]
-  git(outer, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', inner, 'lib')
-  commit(outer)
-  write(root, { 'new/a': '1\n' })
-  const reasons: [workdir: string, reason: RegExp][] = [
-    ['unborn', /the repository has no commit yet\. Make the first commit/],
-    ['submodules', /has submodules \(lib\)/],
-    ['lfs', /git-lfs\. Work without isolation/],
-    ['new', /the folder new is in no commit\. Commit it/],
-    ['memory', /part of the record|ignored by the git repository/],
-  ]
-  for (const [workdir, reason] of reasons) {
-    const { id } = await service.newCase({ workdir })
-    const body = { type: 'implementing', isolation: 'worktree' }
-    const answer = await service.request('POST', `/cases/${id}/sessions`, body)
-    const expected = { status: 422, json: { code: 'isolation_impossible', detail: reason } }
-    t.match(answer, expected, workdir)
-  }
-  const ref = await planned(service, { runbook: step('true'), fields: { isolation: 'worktree' } })
-  git(root, 'branch', 'casefile')
-  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
-  t.match(page, /a branch named casefile keeps git from making branches/)
-  const answer = await service.request('POST', `${ref.path}/approve`)
-  t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
-  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+t.test('what an isolated session leaves besides its branch is kept, or named', async (t) => {
+  const ref = await planned(service, {
+    fields: { title: 'Ends' },
+    runbook: step(`git config user.name s; git config user.email s@s
+git switch -qc feat/one; echo 1 > one.txt; git add -A; git commit -qm one
+git switch -q --detach; echo 2 > two.txt; git add -A; git commit -qm two; git tag -m v1 v1
+git switch -q -; git switch -q casefile/ends-1
+echo s >> src/a.txt; git stash -q; echo t >> src/a.txt; git stash -q
+git switch -qc o; echo x > src/b.txt; git commit -qam o; git switch -q -; echo y > src/b.txt; git commit -qam m; git merge -q o || true
+echo new > new.txt`),
+  })
+  const { session } = await finished(service, ref)
+  t.equal(session.state, 'complete', session.output)
+  const [committed = ''] = /worktree_committed .*/.exec(recordOf(service, ref)) ?? []
+  const others = ['feat-one', 'o', 'stash', 'stash-2', 'v1'].map(
+    (name) => `casefile/ends-1-${name}`,
+  )
+  t.match(committed, 'others=[')
+  t.match(committed, 'reason="it left a git merge unfinished: look for conflict markers"')
+  t.strictSame(branches(), ['casefile/ends-1', ...others])
+  for (const name of others) t.match(committed, `"${name}"`)
+  const show = (of: string) => git(root, 'show', of)
+  t.equal(show('casefile/ends-1-feat-one:one.txt'), '1\n')
+  t.equal(show('casefile/ends-1-v1:two.txt'), '2\n')
+  t.strictSame(
+    ['stash', 'stash-2'].map((name) => show(`casefile/ends-1-${name}:src/a.txt`)).sort(),
+    ['one\ns\n', 'one\nt\n'],
+  )
 
-  git(root, 'branch', '-D', 'casefile')
-  const { id } = await service.newCase({ isolation: 'worktree' })
-  const start = async (body: object, of = id) =>
-    (await must(service, 'POST', `/cases/${of}/sessions`, { type: 'implementing', ...body }))
-      .isolation
-  t.equal(await start({}), 'worktree', 'of the case')
-  t.equal(await start({ isolation: 'none' }), null, 'of the request')
-  t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), { status: 400 })
-  writeFileSync(join(root, 'casefile.md'), '---\nisolation: worktree\n---\n')
-  t.equal(await start({}, (await service.newCase({})).id), 'worktree', 'of casefile.md')
+  // conflicts and uncommitted changes change nothing, and are named
+  const refused = async (files: string[], detail: RegExp) => {
+    const state = () => git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD')
+    const before = state()
+    const answer = await service.request('POST', `${ref.path}/apply`)
+    t.match(answer, { status: 409, json: { code: 'merge_conflict', files, detail } })
+    t.equal(state(), before)
+  }
+  write(root, { 'new.txt': 'mine\n' })
+  await refused(['new.txt'], /uncommitted changes on main/)
+  rmSync(join(root, 'new.txt'))
+  write(root, { 'src/b.txt': 'mine\n' })
+  await refused(['src/b.txt'], /uncommitted changes on main/)
+  commit(root)
+  await refused(['src/b.txt'], /both changed src\/b\.txt/)
+  t.match(await listed(), [{ behind: 1, conflicts: ['src/b.txt'], case_id: ref.case_id }])
+  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
+  t.match(page, /It conflicts with main in src\/b\.txt\./)
+
+  // what comes into the worktree after the end is not the work of the session
+  const tree = worktreeOf(service, ref)
+  writeFileSync(join(tree, 'late.txt'), 'by hand\n')
+  const late = { status: 422, json: { files: ['late.txt'] } }
+  t.match(await service.request('POST', `${ref.path}/apply`), late)
+  const kept = { branch_kept: 'casefile/ends-1', commits_kept: Number }
+  t.match(await must(service, 'POST', `${ref.path}/discard`), kept)
+  t.match(await service.request('POST', `${ref.path}/discard`), { status: 422 })
+  const [message] = git(root, 'log', '-1', '--format=%B%x00', 'casefile/ends-1').split('\0')
+  t.match(message, /^Ends \(session 1\), later\n\nWhat was in its worktree after its end\.\n/)
+  t.notMatch(message, 'Casefile-Session')
+  t.equal(show('casefile/ends-1:late.txt'), 'by hand\n')
+  t.strictSame(branches(), ['casefile/ends-1', ...others], 'discard leaves them')
 })
 
 t.test('sessions side by side, in a subfolder and in a worktree of the user', async (t) => {
-  const service = await withRepository(t)
-  const { root } = service
   write(root, { 'pkg/x.txt': 'x\n' })
   commit(root)
   git(root, 'worktree', 'add', '-q', '-b', 'topic', join(root, 'mine'))
@@ -205,7 +214,7 @@ t.test('sessions side by side, in a subfolder and in a worktree of the user', as
   for (const ref of [inner, own]) await must(service, 'POST', `${ref.path}/approve`)
   await until(() => readdirSync(shared).length === 2)
   const working = { is_running: true, state: 'kept', head: null, ahead: 0 }
-  t.match(await listed(service), [working, working], 'both at the same time')
+  t.match(await listed(), [working, working], 'both at the same time')
   t.match(await service.request('POST', `${own.path}/apply`), {
     status: 422,
     json: { detail: /Session 1 has not ended/ },
@@ -235,170 +244,124 @@ t.test('sessions side by side, in a subfolder and in a worktree of the user', as
   t.equal(git(root, 'log', '-1', '--format=%s', 'main'), 'A case (session 1)\n', 'another branch')
 })
 
-t.test('what an isolated session leaves besides its branch is kept, or named', async (t) => {
-  const service = await withRepository(t)
-  const { root } = service
-  const ref = await planned(service, {
-    fields: { title: 'Ends' },
-    runbook: step(`git config user.name s; git config user.email s@s
-git switch -qc feat/one; echo 1 > one.txt; git add -A; git commit -qm one
-git switch -q --detach; echo 2 > two.txt; git add -A; git commit -qm two; git tag -m v1 v1
-git switch -q -; git switch -q casefile/ends-1
-echo s >> src/a.txt; git stash -q; echo t >> src/a.txt; git stash -q
-git switch -qc o; echo x > src/b.txt; git commit -qam o; git switch -q -; echo y > src/b.txt; git commit -qam m; git merge -q o || true
-echo new > new.txt`),
-  })
-  const { session } = await finished(service, ref)
-  t.equal(session.state, 'complete', session.output)
-  const [committed = ''] = /worktree_committed .*/.exec(recordOf(service, ref)) ?? []
-  const others = ['feat-one', 'o', 'stash', 'stash-2', 'v1'].map(
-    (name) => `casefile/ends-1-${name}`,
-  )
-  t.match(committed, 'others=[')
-  t.match(committed, 'reason="it left a git merge unfinished: look for conflict markers"')
-  t.strictSame(branchesOf(service), ['casefile/ends-1', ...others])
-  for (const name of others) t.match(committed, `"${name}"`)
-  const show = (of: string) => git(root, 'show', of)
-  t.equal(show('casefile/ends-1-feat-one:one.txt'), '1\n')
-  t.equal(show('casefile/ends-1-v1:two.txt'), '2\n')
-  t.strictSame(
-    ['stash', 'stash-2'].map((name) => show(`casefile/ends-1-${name}:src/a.txt`)).sort(),
-    ['one\ns\n', 'one\nt\n'],
-  )
-
-  // conflicts and uncommitted changes change nothing, and are named
-  const refused = async (files: string[], detail: RegExp) => {
-    const state = () => git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD')
-    const before = state()
-    const answer = await service.request('POST', `${ref.path}/apply`)
-    t.match(answer, { status: 409, json: { code: 'merge_conflict', files, detail } })
-    t.equal(state(), before)
-  }
-  write(root, { 'new.txt': 'mine\n' })
-  await refused(['new.txt'], /uncommitted changes on main/)
-  rmSync(join(root, 'new.txt'))
-  write(root, { 'src/b.txt': 'mine\n' })
-  await refused(['src/b.txt'], /uncommitted changes on main/)
-  commit(root)
-  await refused(['src/b.txt'], /both changed src\/b\.txt/)
-  t.match(await listed(service), [{ behind: 1, conflicts: ['src/b.txt'], case_id: ref.case_id }])
-  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
-  t.match(page, /It conflicts with main in src\/b\.txt\./)
-
-  // what comes into the worktree after the end is not the work of the session
-  const tree = worktreeOf(service, ref)
-  writeFileSync(join(tree, 'late.txt'), 'by hand\n')
-  const late = { status: 422, json: { files: ['late.txt'] } }
-  t.match(await service.request('POST', `${ref.path}/apply`), late)
-  const kept = { branch_kept: 'casefile/ends-1', commits_kept: Number }
-  t.match(await must(service, 'POST', `${ref.path}/discard`), kept)
-  t.match(await service.request('POST', `${ref.path}/discard`), { status: 422 })
-  const [message] = git(root, 'log', '-1', '--format=%B%x00', 'casefile/ends-1').split('\0')
-  t.match(message, /^Ends \(session 1\), later\n\nWhat was in its worktree after its end\.\n/)
-  t.notMatch(message, 'Casefile-Session')
-  t.equal(show('casefile/ends-1:late.txt'), 'by hand\n')
-  t.strictSame(branchesOf(service), ['casefile/ends-1', ...others], 'discard leaves them')
-})
-
 t.test('what git cannot keep stays, and is named', async (t) => {
-  const service = await withRepository(t)
-  const send = (ref: Ref, what: string) => service.request('POST', `${ref.path}/${what}`)
-  const odd = await planned(service, {
-    runbook: step(
-      `printf '*.enc working-tree-encoding=UTF-16\\n' > .gitattributes; echo no > z.enc; echo good > good.txt`,
-    ),
-  })
-  const { session } = await finished(service, odd)
-  t.match(session, { state: 'failed', output: /could not be committed/ })
-  t.strictSame(session.worktree.uncommitted, ['.gitattributes', 'good.txt', 'z.enc'])
-  const { path } = session.worktree
-  for (const what of ['apply', 'discard']) {
-    const detail = new RegExp(`z\\.enc.*Correct that in ${path}`)
-    t.match(await send(odd, what), { status: 422, json: { code: 'wrong_state', detail } })
-  }
-  writeFileSync(join(path, '.gitattributes'), '')
-  t.match(await send(odd, 'discard'), { status: 200, json: { branch_kept: 'casefile/a-case-1' } })
-
-  const nested = await planned(service, {
+  const ref = await planned(service, {
     runbook:
       step(`d=$(mktemp -d); git init -q "$d"; echo s > "$d/s"; git -C "$d" add -A; git -C "$d" ${AS} commit -qm s
 git -c protocol.file.allow=always submodule add -q "$d" sub
 cd sub; echo more >> s; git ${AS} commit -qam inner; cd ..
-git add -A; git ${AS} commit -qm outer; mkdir inner; cd inner; git init -q; echo deep > deep.txt`),
+git add -A; git ${AS} commit -qm outer; mkdir inner; cd inner; git init -q; echo deep > deep.txt; cd ..
+printf '*.enc working-tree-encoding=UTF-16\\n' > .gitattributes; echo no > z.enc; echo good > good.txt`),
   })
-  const { session: second } = await finished(service, nested)
-  t.equal(second.state, 'complete', second.output)
-  t.strictSame(second.worktree.uncommitted, ['inner/', 'sub/'])
-  const tree = second.worktree.path
-  const log = ['-C', join(tree, 'sub'), 'log', '--format=%s', '-1']
-  t.equal(execFileSync('git', log, { encoding: 'utf8' }).trim(), 'inner')
-  for (const what of ['apply', 'discard']) {
-    t.match(await send(nested, what), { status: 422, json: { files: ['inner/', 'sub/'] } })
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'failed', output: /could not be committed/ })
+  const { path, uncommitted } = session.worktree
+  const all = ['.gitattributes', '.gitmodules', 'good.txt', 'inner/', 'sub', 'z.enc']
+  t.strictSame(uncommitted.sort(), all)
+  const log = git(join(path, 'sub'), 'log', '--format=%s', '-1')
+  t.equal(log.trim(), 'inner')
+  const refused = async (json: object) => {
+    for (const what of ['apply', 'discard'])
+      t.match(await service.request('POST', `${ref.path}/${what}`), { status: 422, json })
   }
-  t.equal(readFileSync(join(tree, 'inner/deep.txt'), 'utf8'), 'deep\n')
+  await refused({ code: 'wrong_state', detail: new RegExp(`z\\.enc.*Correct that in ${path}`) })
+  writeFileSync(join(path, '.gitattributes'), '')
+  await refused({ files: ['inner/', 'sub/'] })
+  t.equal(readFileSync(join(path, 'inner/deep.txt'), 'utf8'), 'deep\n')
   // git enters none of them, so one that it cannot read takes nothing away
-  writeFileSync(join(tree, 'sub/.git'), 'gitdir: /nowhere\n')
-  t.match(await must(service, 'GET', nested.path), {
-    worktree: { uncommitted: ['inner/', 'sub/'] },
-  })
+  writeFileSync(join(path, 'sub/.git'), 'gitdir: /nowhere\n')
+  t.match((await must(service, 'GET', ref.path)).worktree.uncommitted, ['inner/', 'sub/'])
 })
 
 const evil = '-c user.name=e -c user.email=e@e'
 
-/** Each leaves `bad.txt`, which has to be the work of the session, and changes nothing else. */
-const ATTACKS = (root: string, good: string): [script: string, reason: RegExp | null][] => [
-  [
-    `echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git update-ref refs/heads/main HEAD; git branch -f ${good} HEAD || true; git update-ref -d refs/heads/${good} || true; git gc -q --prune=now
-git checkout -q --orphan x; git ${evil} commit -qm bad; git branch -f casefile/a-case-1-forged HEAD; git symbolic-ref HEAD refs/heads/x
-for f in ${root}/.git/refs/heads/main ${root}/.git/HEAD ${root}/.git/config ${root}/.git/worktrees/*/HEAD; do echo bad > $f || true; done`,
-    /do not continue/,
-  ],
-  [
-    `rm -rf .git; git init -q; git config core.fsmonitor 'touch ${root}/pwned'; echo bad > bad.txt`,
-    null,
-  ],
-  [
-    `d=$(git rev-parse --absolute-git-dir); git config core.fsmonitor 'touch ${root}/pwned'; git config filter.x.clean 'touch ${root}/pwned; cat'; git config core.hooksPath "$PWD/h"; mkdir h; printf '#!/bin/sh\ntouch ${root}/pwned\n' > h/post-checkout; chmod +x h/*; echo '* filter=x' > .gitattributes; echo bad > bad.txt; rm -f "$d/objects/info/alternates"; mkfifo "$d/objects/info/alternates" || true`,
-    null,
-  ],
-]
+/** Leaves `bad.txt`, which has to be the work of the session, and changes nothing else. */
+const ATTACK = (root: string, good: string) => `exec 2>&1; set +e
+echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git update-ref refs/heads/main HEAD; git branch -f ${good} HEAD; git update-ref -d refs/heads/${good}; git gc -q --prune=now
+git checkout -q --orphan x; git ${evil} commit -qm bad; git branch -f casefile/bad-1-forged HEAD; git symbolic-ref HEAD refs/heads/x
+for f in ${root}/.git/refs/heads/main ${root}/.git/HEAD ${root}/.git/config ${root}/.git/worktrees/*/HEAD; do echo bad > $f; done
+d=$(git rev-parse --absolute-git-dir); git config core.fsmonitor 'touch ${root}/pwned'; git config filter.x.clean 'touch ${root}/pwned; cat'; git config core.hooksPath "$PWD/h"
+mkdir h; printf '#!/bin/sh\ntouch ${root}/pwned\n' > h/post-checkout; chmod +x h/*; echo '* filter=x' > .gitattributes
+rm -f "$d/objects/info/alternates"; mkfifo "$d/objects/info/alternates"; true`
 
 t.test('a hostile session damages neither the repository nor other branches', async (t) => {
-  const service = await withRepository(t)
-  const { root } = service
-  const other = await planned(service, { runbook: step('echo good > good.txt') })
-  const { session: good } = await finished(service, other)
+  const other = 'casefile/a-case-other'
+  git(root, 'branch', other, git(root, 'commit-tree', '-p', 'main', '-m', 'o', 'main:').trim())
   const refs = () => git(root, 'for-each-ref')
   const before = refs()
   const config = readFileSync(join(root, '.git/config'), 'utf8')
-  for (const [script, reason] of ATTACKS(root, good.worktree.branch)) {
-    const ref = await planned(service, { runbook: step(`exec 2>&1; set +e; ${script}\ntrue`) })
-    const { session } = await finished(service, ref)
-    t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
-    const { branch, base, head } = session.worktree
-    t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
-    t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
-    t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
-    const trail = recordOf(service, ref)
-    t.match(trail, /guarded mode=work guard=mount/)
-    if (reason) t.match(trail, reason)
-    t.equal(refs().replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
-    t.notOk(existsSync(join(root, 'pwned')))
-    t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
-    t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
-    await service.request('POST', `${ref.path}/discard`)
-    for (const name of branchesOf(service))
-      if (name !== good.worktree.branch) git(root, 'branch', '-q', '-D', name)
+  const ref = await planned(service, {
+    runbook: step(ATTACK(root, other)),
+    fields: { title: 'Bad' },
+  })
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
+  const { branch, base, head } = session.worktree
+  t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
+  t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
+  t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
+  const trail = recordOf(service, ref)
+  t.match(trail, /guarded mode=work guard=mount/)
+  t.match(trail, /do not continue/)
+  t.equal(refs().replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
+  t.notOk(existsSync(join(root, 'pwned')))
+  t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
+  t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
+})
+
+t.test('what keeps a working folder from isolation is said before approval', async (t) => {
+  const service = await withRepository(t)
+  const { root } = service
+  const made = (name: string, files: Record<string, string>) => {
+    const folder = join(root, name)
+    mkdirSync(folder)
+    git(folder, 'init', '-q')
+    write(folder, files)
+    if (Object.keys(files).length > 0) commit(folder)
+    return folder
   }
-  t.equal(refs(), before)
+  made('unborn', {})
+  made('lfs', { 'art/.gitattributes': '*.psd filter=lfs diff=lfs -text\n' })
+  const outer = made('submodules', { a: '1\n' })
+  const gitlink = `160000,${git(outer, 'rev-parse', 'HEAD').trim()},lib`
+  git(outer, 'update-index', '--add', '--cacheinfo', gitlink)
+  git(outer, 'commit', '-qm', 'with a submodule')
+  write(root, { 'new/a': '1\n' })
+  const reasons: [workdir: string, reason: RegExp][] = [
+    ['unborn', /the repository has no commit yet\. Make the first commit/],
+    ['submodules', /has submodules \(lib\)/],
+    ['lfs', /git-lfs\. Work without isolation/],
+    ['new', /the folder new is in no commit\. Commit it/],
+    ['memory', /part of the record|ignored by the git repository/],
+  ]
+  for (const [workdir, reason] of reasons) {
+    const { id } = await service.newCase({ workdir })
+    const body = { type: 'implementing', isolation: 'worktree' }
+    const answer = await service.request('POST', `/cases/${id}/sessions`, body)
+    const expected = { status: 422, json: { code: 'isolation_impossible', detail: reason } }
+    t.match(answer, expected, workdir)
+  }
+  const ref = await planned(service, { runbook: step('true'), fields: { isolation: 'worktree' } })
+  git(root, 'branch', 'casefile')
+  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
+  t.match(page, /a branch named casefile keeps git from making branches/)
+  const answer = await service.request('POST', `${ref.path}/approve`)
+  t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+
+  const { id } = await service.newCase({ isolation: 'worktree' })
+  const asked = { type: 'implementing', isolation: 'none' }
+  const other = await must(service, 'POST', `/cases/${id}/sessions`, asked)
+  t.equal(other.isolation, null, 'the request goes before the case')
+  t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), { status: 400 })
 })
 
 t.test('the record is not changed by a branch, and an agent is trusted by its files', async (t) => {
-  const agents = {
-    works: { plan: says(LIST_PLAN), work: 'pwd > where.txt; cat CLAUDE.md >> where.txt' },
-  }
+  const record = 'memory/cases/*/case.md'
+  const work = `pwd > where.txt; cat CLAUDE.md >> where.txt; git add where.txt; git ${AS} commit -qm y
+    for each in ${record}; do echo x >> $each; done; git add -A -f; git ${AS} commit -qm z`
   const service = await openTestService(t, {
-    files: { ...agentFiles(agents), 'CLAUDE.md': 'Be kind.\n' },
+    files: { ...agentFiles({ works: { plan: says(LIST_PLAN), work } }), 'CLAUDE.md': 'Be kind.\n' },
     trust: true,
   })
   const { root } = service
@@ -406,27 +369,14 @@ t.test('the record is not changed by a branch, and an agent is trusted by its fi
   writeFileSync(join(root, '.gitignore'), '')
   const stored = await service.newCase({ title: 'Stored' })
   commit(root)
-  const { id: case_id } = await service.newCase({ isolation: 'worktree' })
-  const body = { type: 'implementing', provider: 'works' }
-  const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, body)
-  const ref = { case_id, id, path: `/cases/${case_id}/sessions/${id}` }
-  await reaches(service, ref, 'plan_ready')
+  const { ref } = await plannedBy(service, 'works', { isolation: 'worktree' })
   const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', diff: { file: 'where.txt' } }, session.output)
+  const diff = { file: 'where.txt', additions: 2 }
+  t.match(session, { state: 'complete', diff }, 'and not its copy of the record')
   const made = git(root, 'show', `${session.worktree.branch}:where.txt`)
   t.equal(made, `${worktreeOf(service, ref)}\nBe kind.\n`)
-
-  const record = `memory/cases/${stored.id}/case.md`
-  const forced = await planned(service, {
-    runbook: step(
-      `echo x >> ${record}; echo y > y.txt; git add y.txt; git ${AS} commit -qm y; git add -A -f; git ${AS} commit -qm z`,
-    ),
-    fields: { isolation: 'worktree' },
-  })
-  const { session: second } = await finished(service, forced)
-  t.match(second.diff, { file: 'y.txt', additions: 1 }, 'and not its copy of the record')
-  t.match(await service.request('POST', `${forced.path}/apply`), {
+  t.match(await service.request('POST', `${ref.path}/apply`), {
     status: 422,
-    json: { code: 'record_on_branch', files: [record] },
+    json: { code: 'record_on_branch', files: [`memory/cases/${stored.id}/case.md`] },
   })
 })
