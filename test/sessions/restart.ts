@@ -1,16 +1,15 @@
-import { once } from 'node:events'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
-import { leftovers, processesOf, runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
-import { inLongLane, isFull, isLong } from '../fixtures/full.ts'
+import { openServer } from '../../src/serve.ts'
+import { leftovers, processesOf, runBuilt, startBuilt } from '../fixtures/built-service.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import {
   type Client,
-  clientOf,
   envelope,
   git,
   must,
@@ -29,18 +28,23 @@ const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux
 
 function folders(t: Test) {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
-  const dir = t.testdir({ root: {}, state: {} })
-  return { root: join(dir, 'root'), stateDir: join(dir, 'state') }
+  const dir = t.testdir({ root: {}, state: {}, other: {} })
+  return { root: join(dir, 'root'), stateDir: join(dir, 'state'), other: join(dir, 'other') }
 }
 
 const KILLS = isFull ? 100 : 10
 
 /** What has to hold of every session after a restart: ended, whole, sealed, nothing left over. */
-async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref): Promise<void> {
+async function mustBeWhole(
+  t: Test,
+  service: Client & { root: string },
+  ref: Ref,
+  memory = join(service.root, 'memory'),
+): Promise<void> {
   const session = await must(service, 'GET', ref.path)
   t.ok(['failed', 'complete', 'plan_ready'].includes(session.state), session.state)
   t.strictSame(session.problems, [])
-  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions', `${session.number}.md`)
+  const file = join(memory, 'cases', ref.case_id, 'sessions', `${session.number}.md`)
   const lines = readTrail(readFileSync(file, 'utf8'))?.lines.map(({ line }) => line) ?? []
   t.strictSame(
     lines.map(({ number }) => number),
@@ -52,13 +56,21 @@ async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref
   t.strictSame(await leftovers(service.root), [], 'no temporary file is left')
 }
 
-t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t) => {
-  const at = folders(t)
-  writeFileSync(join(at.root, '.gitignore'), 'ran*\n')
-  git(at.root, 'init', '-q')
-  git(at.root, 'add', '-A')
-  git(at.root, 'commit', '-qm', 'begin')
-  const service = await startBuilt(t, at)
+t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t) => {
+  const { other, ...at } = folders(t)
+  const { root, stateDir } = at
+  writeFileSync(join(root, '.gitignore'), 'ran*\n')
+  git(root, 'init', '-q')
+  git(root, 'add', '-A')
+  git(root, 'commit', '-qm', 'begin')
+  const memory = join(other, 'deep/memory')
+  // every option has its variable, and the option wins
+  const env = { CASEFILE_MEMORY_ROOT: memory, CASEFILE_ROOT: other, CASEFILE_STATE_DIR: other }
+  const fileOf = ({ case_id }: Ref, name = 'sessions/1.md') => join(memory, 'cases', case_id, name)
+  let service = await startBuilt(t, { ...at, env })
+  t.strictSame(await must(service, 'GET', '/cases'), [])
+  t.notOk(existsSync(memory), 'reading makes nothing')
+
   const script =
     "setsid sh -c \"trap '' TERM; sleep 60; sleep 60\" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done"
   const before = 'echo left > left.txt; echo 1..2; echo not ok 1 - old; sleep 60'
@@ -84,7 +96,7 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
   t.equal((await must(service, 'GET', '/queue')).length, 2)
   t.ok(processesOf(ref.id).length >= 2)
   await service.stop('SIGKILL')
-  await service.restart()
+  service = await startBuilt(t, { ...at, env, args: ['--no-mount'] })
 
   const session = await must(service, 'GET', ref.path)
   t.match(session, {
@@ -96,11 +108,10 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
     { artifact: '1-a.log' },
     { artifact: '1-b.log', note: 'not finished' },
   ])
-  await mustBeWhole(t, service, ref)
+  await mustBeWhole(t, service, ref, memory)
   const orphan = orphanIn(session.output)
   t.teardown(() => orphan.end())
-  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
-  const hasMounts = readFileSync(file, 'utf8').includes('guard=mount')
+  const hasMounts = readFileSync(fileOf(ref), 'utf8').includes('guard=mount')
   t.equal(orphan.isAlive(), !hasMounts, 'one that has shed its run id is found by its mounts')
   const last = Number(events.received.findLast(({ id }) => id)?.id)
   const again = await stream(service, ref, { 'last-event-id': String(last) })
@@ -122,70 +133,103 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
     candidates: [],
     worktree: { state: 'kept', ahead: 1, is_running: false },
   })
-  await mustBeWhole(t, service, tests)
+  await mustBeWhole(t, service, tests, memory)
 
   // those in line wait for approval again, and never start
-  const later = await planned(service, {
-    runbook: step('echo evil > .envrc; echo begun; sleep 60'),
-  })
-  const laterEvents = await stream(service, later)
-  await must(service, 'POST', `${later.path}/approve`)
-  await says(laterEvents, 'begun')
-  await service.stop('SIGKILL')
-  writeFileSync(join(service.root, '.git/commondir'), '../.g\n')
-  await service.restart()
-  await reaches(service, later, 'failed')
-  t.match(await must(service, 'GET', later.path), {
-    state: 'failed',
-    failure:
-      /service died.*: it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which/,
-    runs_later: [{ file: '.envrc', change: 'new' }],
-  })
-  t.equal(git(service.root, 'rev-parse', '--git-common-dir').trim(), '.git')
-  t.strictSame(runsIn(service.stateDir), [])
+  t.strictSame(runsIn(stateDir), [])
   for (const each of waiting) {
-    await mustBeWhole(t, service, each)
+    await mustBeWhole(t, service, each, memory)
     t.match(await must(service, 'GET', each.path), { state: 'plan_ready', queue: null })
-    const file = join(service.root, 'memory/cases', each.case_id, 'sessions/1.md')
     t.match(
-      readFileSync(file, 'utf8'),
+      readFileSync(fileOf(each), 'utf8'),
       /old_state=approved new_state=plan_ready reason="The service died while the session was waiting in line\."\n$/,
     )
   }
   t.strictSame(await must(service, 'GET', '/queue'), [])
   t.strictSame(
-    readdirSync(service.root).filter((name) => name.startsWith('ran')),
+    readdirSync(root).filter((name) => name.startsWith('ran')),
     [],
   )
   const next = await newSession(service, ref.case_id)
   t.match(await must(service, 'GET', next.path), { number: 2 })
   await reaches(service, next, 'plan_ready')
-})
 
-t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
-  const service = await startBuilt(t, { ...folders(t), args: ['--no-mount'] })
-  const script =
-    'f=memory/cases/$CASEFILE_CASE/artifacts/1-own.log; rm "$f"; ln -s /etc/hostname "$f"; sleep 60'
-  const ref = await planned(service, {
-    runbook: step('echo first', 'sh run id=a') + step(script, 'sh run id=own'),
+  // a start goes on whatever the last run left
+  const odd = await planned(service, {
+    runbook:
+      step('echo first', 'sh run id=a') +
+      step(
+        `f=${memory}/cases/$CASEFILE_CASE/artifacts/1-own.log; rm "$f"; ln -s /etc/hostname "$f"; echo evil > .envrc; echo begun > said2; sleep 60`,
+        'sh run id=own',
+      ),
   })
-  const link = join(service.root, 'memory/cases', ref.case_id, 'artifacts/1-own.log')
-  await must(service, 'POST', `${ref.path}/approve`)
-  while (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) await delay(20)
+  await must(service, 'POST', `${odd.path}/approve`)
+  while (!existsSync(join(root, 'said2'))) await delay(20)
   await service.stop('SIGKILL')
-  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replace('echo first', 'echo other'))
+  writeFileSync(join(root, '.git/commondir'), '../.g\n')
+  const text = readFileSync(fileOf(odd), 'utf8')
+  writeFileSync(fileOf(odd), text.replace('echo first', 'echo other'))
   const strange = ['{}', '[', '{"session_id":"../x","process":{"pid":-1}}']
   for (const [index, text] of strange.entries()) {
-    await changeState(service.stateDir, PUT_RUN, strangeId(index), text)
+    await changeState(stateDir, PUT_RUN, strangeId(index), text)
   }
   await service.restart()
-  const session = await must(service, 'GET', ref.path)
-  t.match(session, { state: 'failed', candidates: [{ artifact: '1-a.log' }] })
-  t.match(session.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
-  t.match(session.output, /The plan in this file is not the one that was approved and executed\.$/m)
-  await mustBeWhole(t, service, ref)
-  t.equal(runsIn(service.stateDir).length, 3, 'what it could not read stays')
+  await reaches(service, odd, 'failed')
+  const killed = await must(service, 'GET', odd.path)
+  t.match(killed, {
+    candidates: [{ artifact: '1-a.log' }],
+    failure: /^The service died while the session was executing\. The plan in this file is not the/,
+    runs_later: [{ file: '.envrc', change: 'new' }],
+  })
+  t.match(killed.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
+  t.match(
+    killed.output,
+    /The plan in this file is not the one that was approved and executed\. .*: it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which/,
+  )
+  t.equal(git(root, 'rev-parse', '--git-common-dir').trim(), '.git')
+  await mustBeWhole(t, service, odd, memory)
+  t.equal(runsIn(stateDir).length, 3, 'what it could not read stays')
+
+  // a second service on the same files names the first
+  const elsewhere = ['--state-dir', other, '--port', '0']
+  const second = await runBuilt(['serve', '--root', root, ...elsewhere], env)
+  t.match(second, { code: 1, stdout: '', stderr: new RegExp(`\\b${service.pid}\\b`) })
+  t.notMatch(second.stderr, /^\s+at /m, 'no stack trace')
+
+  // a clean stop
+  const stoppable = await planned(service, { runbook: step('echo begun; sleep 60') })
+  const idle = await stream(service, await planned(service))
+  const output = await stream(service, stoppable)
+  await must(service, 'POST', `${stoppable.path}/approve`)
+  await says(output, 'begun')
+  const writes = Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      service.request('PUT', `/cases/${stoppable.case_id}/memory/n${index}.md`, `note ${index}`),
+    ),
+  )
+  const stopped = service.stop('SIGTERM')
+  const answers = await writes
+  const { code, signal: by, stdout, stderr } = await stopped
+  t.strictSame([code, by], [0, null])
+  t.match(
+    stderr,
+    /^(casefile: the record of the run of session .* makes no sense and was skipped\n)*$/,
+  )
+  const [first, workspace, stop, counts, ...others] = stdout.trimEnd().split('\n')
+  t.match(first, /^Casefile is listening on http:\/\/127\.0\.0\.1:\d+$/)
+  t.equal(workspace, `Workspace: ${root}`)
+  t.equal(stop, 'Press Ctrl-C to stop.')
+  t.match(counts, /^(No case needs|\d+ cases need) you\.$/)
+  t.strictSame(others, [])
+  t.equal(await output.closed, 'ended')
+  t.equal(await idle.closed, 'ended')
+  for (const [index, { status }] of answers.entries())
+    t.equal(existsSync(fileOf(stoppable, `n${index}.md`)), status === 201, `${status}`)
+  t.strictSame(await leftovers(memory), [])
+  t.strictSame(processesOf(stoppable.id), [])
+  const file = readFileSync(fileOf(stoppable), 'utf8')
+  t.match(file, /^state: failed$/m)
+  t.match(file, /begun[\s\S]*service was stopped[\s\S]* session_sealed [^\n]*\n$/)
 })
 
 const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
@@ -234,127 +278,19 @@ async function drive(client: Client, caseId: string): Promise<void> {
   }
 }
 
-t.test('a clean stop', linuxOnly, async (t) => {
-  const service = await startBuilt(t, folders(t))
-  for (const signal of isLong ? (['SIGTERM', 'SIGINT'] as const) : (['SIGTERM'] as const)) {
-    await t.test(signal, async (t) => {
-      const ref = await planned(service, { runbook: step('echo begun; sleep 60') })
-      const idle = await stream(service, await planned(service))
-      const events = await stream(service, ref)
-      await must(service, 'POST', `${ref.path}/approve`)
-      await says(events, 'begun')
-      const writes = Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
-          service.request('PUT', `/cases/${ref.case_id}/memory/n${index}.md`, `note ${index}`),
-        ),
-      )
-      const stopped = service.stop(signal)
-      const answers = await writes
-      const { code, signal: by, stdout, stderr } = await stopped
-      t.strictSame([code, by, stderr], [0, null, ''])
-      const [first, workspace, stop, waiting, ...others] = stdout.trimEnd().split('\n')
-      t.match(first, /^Casefile is listening on http:\/\/127\.0\.0\.1:\d+$/)
-      t.equal(workspace, `Workspace: ${service.root}`)
-      t.equal(stop, 'Press Ctrl-C to stop.')
-      t.match(waiting, /^(No case needs|\d+ cases need) you\.$/)
-      t.strictSame(others, [])
-      t.equal(await events.closed, 'ended')
-      t.equal(await idle.closed, 'ended')
-      for (const [index, { status }] of answers.entries()) {
-        const file = join(service.root, 'memory/cases', ref.case_id, `n${index}.md`)
-        t.equal(existsSync(file), status === 201, `${status}`)
-      }
-      t.strictSame(await leftovers(service.root), [])
-      t.strictSame(processesOf(ref.id), [])
-      await service.restart()
-      const session = await must(service, 'GET', ref.path)
-      t.match(session, { state: 'failed', output: /begun[\s\S]*service was stopped/ })
-      await mustBeWhole(t, service, ref)
-    })
-  }
-})
-
-t.test('the command line', async (t) => {
-  const { root, stateDir } = folders(t)
-  const taken = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => taken.close())
-  await once(taken, 'listening')
-  const port = String((taken.address() as { port: number }).port)
-  const state = ['--state-dir', stateDir]
-  const wrong: [name: string, args: string[], stderr: RegExp, code?: number][] = [
-    [
-      'a port in use',
-      ['serve', '--root', root, ...state, '--port', port],
-      new RegExp(`^casefile: Port ${port} of 127\\.0\\.0\\.1 is in use\\..*--port`),
-    ],
-    ['a port that is none', ['serve', '--port', '65536'], /Expected a number from 0 to 65535/, 2],
-    ['an unknown option', ['serve', '--prot', '0'], /unknown option '--prot'/, 2],
-    ['an unknown command', ['sevre'], /unknown command 'sevre'/, 2],
-    ['a superfluous argument', ['serve', 'here', ...state], /too many arguments/, 2],
-    [
-      'a root that is missing',
-      ['serve', '--root', join(root, 'nowhere'), ...state, '--port', '0'],
-      /^casefile: .*nowhere/,
-    ],
+t.test('a command line that is wrong', async (t) => {
+  const { run, runWith } = cliHere(t)
+  const wrong: [args: string[], stderr: RegExp][] = [
+    [['serve', '--port', '65536'], /Expected a number from 0 to 65535/],
+    [['serve', '--prot', '0'], /unknown option '--prot'/],
+    [['serve', 'here'], /too many arguments/],
   ]
-  for (const [name, args, stderr, code = 1] of wrong) {
-    await t.test(name, async (t) => {
-      const ended = await runBuilt(args)
-      t.match(ended, { code, stdout: '', stderr })
-      t.notMatch(ended.stderr, /^\s+at /m, 'no stack trace')
-    })
-  }
-  await t.test('a second service on the same files names the first', async (t) => {
-    const first = await started(['serve', '--root', root, ...state, '--port', '0'], {})
-    t.teardown(() => first.stop('SIGKILL'))
-    const elsewhere = t.testdir({})
-    for (const args of [[], ['--state-dir', elsewhere]]) {
-      const second = await runBuilt(['serve', '--root', root, ...state, '--port', '0', ...args])
-      t.match(second, { code: 1, stdout: '', stderr: new RegExp(`\\b${first.pid}\\b`) })
-    }
-    t.match(await clientOf(() => first.url).request('GET', '/health'), { status: 200 })
-  })
-  await t.test('every option has its variable, and the option wins', async (t) => {
-    t.teardown(() => {})
-    const dir = t.testdir({ root: {}, memory: {}, state: {}, other: {} })
-    const place = (name: string) => join(dir, name)
-    const service = await started(['serve', '--root', place('root')], {
-      CASEFILE_ROOT: place('other'),
-      CASEFILE_PORT: '0',
-      CASEFILE_DEV: '1',
-
-      CASEFILE_MEMORY_ROOT: place('memory/deep'),
-      CASEFILE_STATE_DIR: place('state'),
-    })
-    t.teardown(() => service.stop('SIGKILL'))
-    const client = clientOf(() => service.url)
-    t.strictSame(await must(client, 'GET', '/cases'), [])
-    t.notOk(existsSync(place('memory/deep')), 'reading makes nothing')
-    const ref = await planned(client, { runbook: step('pwd') })
-    t.ok(existsSync(join(place('memory/deep/cases'), ref.case_id, 'case.md')))
-    t.strictSame(readdirSync(place('root')), [])
-    t.ok(readdirSync(place('state')).length > 0)
-    t.strictSame(readdirSync(place('other')), [])
-    await must(client, 'POST', `${ref.path}/approve`)
-    await reaches(client, ref, 'complete')
-    t.match((await must(client, 'GET', ref.path)).output, place('root'))
-  })
-  await t.test('without options it serves the current folder', async (t) => {
-    t.teardown(() => {})
-    const dir = t.testdir({ here: {}, state: {} })
-    mkdirSync(join(dir, 'here/sub'))
-    const env = { CASEFILE_PORT: '0', XDG_STATE_HOME: join(dir, 'state') }
-    const service = await started(['serve'], env, join(dir, 'here'))
-    t.teardown(() => service.stop('SIGKILL'))
-    const { id } = await must(
-      clientOf(() => service.url),
-      'POST',
-      '/cases',
-      { title: 'First' },
-    )
-    t.ok(existsSync(join(dir, 'here/memory/cases', id, 'case.md')))
-    t.match(readdirSync(join(dir, 'state/casefile')), [/^[0-9a-f]{16}$/])
-  })
+  for (const [args, stderr] of wrong) t.match(await run(...args), { code: 2, stdout: '', stderr })
+  const env = { CASEFILE_PORT: '-1' }
+  t.match(await runWith({ env }, 'serve'), { code: 2, stderr: /CASEFILE_PORT.*Expected a number/ })
+  const { root, stateDir } = folders(t)
+  const missing = { root: join(root, 'nowhere'), stateDir, port: 0, log: () => {} }
+  await t.rejects(openServer(missing), /nowhere/)
 })
 
 t.test('two signals are as good as one', inLongLane, async (t) => {
