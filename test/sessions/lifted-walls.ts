@@ -4,24 +4,21 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { withRestrictions } from '../../src/model/restrictions.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/model/settings.ts'
-import { must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
+import { must, planned, ran, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const HIDDEN = 'hide: [.env, keys/deep]\n'
 const SETTINGS = `---\n${HIDDEN}checklist: ['All tests pass (test-log)']\n---\n`
 
-async function scene(t: Test, settings = SETTINGS) {
-  const service = await openTestService(t, { mount: true })
-  writeFileSync(join(service.root, '.env'), 'top secret\n')
-  mkdirSync(join(service.root, 'keys/deep'), { recursive: true })
-  writeFileSync(join(service.root, 'keys/deep/one'), 'top secret\n')
-  writeFileSync(join(service.root, 'casefile.md'), settings)
-  return service
-}
+const service = await openTestService(t, { mount: true })
+const settings = join(service.root, 'casefile.md')
+mkdirSync(join(service.root, 'keys/deep'), { recursive: true })
+for (const file of ['.env', 'keys/deep/one'])
+  writeFileSync(join(service.root, file), 'top secret\n')
 
 /** What a run sees. */
-async function seen(t: Test, service: TestService, script = '') {
+async function seen(t: Test, script = '') {
   const { session, ref } = await ran(
     service,
     step(`set +e; ${script}\ncat .env keys/deep/one; true`),
@@ -33,52 +30,40 @@ async function seen(t: Test, service: TestService, script = '') {
   return isWalled ? /top secret/.test(session.output) : null
 }
 
-const problems = async (service: TestService) =>
+const problems = async () =>
   (await must(service, 'GET', '/health')).problems.filter(
     ({ code }: { code: string }) => code === 'untrusted_settings',
   )
 
-t.jobs = 2
-
-const LIFTING = {
-  negated: 'printf -- \'---\\nhide: ["!.env", "!keys/deep"]\\n---\\n\' > casefile.md',
-  'of the wrong type': "printf -- '---\\nhide: none\\n---\\n' > casefile.md",
-  broken: "printf -- '---\\nhide: [\\n---\\n' > casefile.md",
-}
-
-for (const [name, script] of Object.entries(LIFTING)) {
-  t.test(`hide ${name} by a run: what was hidden stays hidden, also after a restart`, async (t) => {
-    const service = await scene(t)
-    const first = await seen(t, service, script)
-    if (first === null) return t.pass('skipped: there are no mounts here')
-    t.equal(first, false)
-    await service.restart()
-    t.equal(await seen(t, service), false, 'after a restart')
-    t.match(await problems(service), [
-      {
-        file: 'casefile.md',
-        message:
-          'hide: casefile.md no longer hides .env, keys/deep from runs. The limit still applies. Restore the setting, or run casefile trust',
-      },
-    ])
-    const made = await service.newCase({ title: 'Next' })
-    t.match(readFileSync(service.file(made.id, 'case.md'), 'utf8'), 'All tests pass (test-log')
-    if (name !== 'negated') return
-    t.match(await trusted(service), /hide: no longer hides \.env, keys\/deep from runs/)
-    t.strictSame(await problems(service), [])
-    t.equal(await seen(t, service), true, 'the operator said so')
-  })
-}
+t.test('what a run lifts stays as it was, also after a restart', async (t) => {
+  writeFileSync(settings, SETTINGS)
+  const lifted = '---\nhide: ["!.env", "!keys/deep"]\n---\n'
+  const first = await seen(t, `printf -- '${lifted.replaceAll('\n', '\\n')}' > casefile.md`)
+  if (first === null) return t.pass('skipped: there are no mounts here')
+  t.equal(first, false)
+  await service.restart()
+  const message =
+    'hide: casefile.md no longer hides .env, keys/deep from runs. The limit still applies. Restore the setting, or run casefile trust'
+  for (const text of ['---\nhide: none\n---\n', '---\nhide: [\n---\n', lifted]) {
+    writeFileSync(settings, text)
+    t.match(await problems(), [{ file: 'casefile.md', message }], text)
+  }
+  t.equal(await seen(t), false, 'after a restart')
+  const made = await service.newCase({ title: 'Next' })
+  t.match(readFileSync(service.file(made.id, 'case.md'), 'utf8'), 'All tests pass (test-log')
+  t.match(await trusted(service), /hide: no longer hides \.env, keys\/deep from runs/)
+  t.strictSame(await problems(), [])
+  t.equal(await seen(t), true, 'the operator said so')
+})
 
 t.test('what demands something does so until its removal is trusted', async (t) => {
-  const service = await scene(t, '---\nsign_approvals: true\n---\n')
+  writeFileSync(settings, '---\nsign_approvals: true\n---\n')
   const ref = await planned(service, { runbook: step('true') })
-  rmSync(join(service.root, 'casefile.md'))
-  t.match(await problems(service), [{ message: /^sign_approvals: / }])
+  rmSync(settings)
+  t.match((await problems()).at(-1), { message: /^sign_approvals: / })
   t.match((await service.request('POST', `${ref.path}/approve`)).json, { code: /sign/ })
   t.match(await trusted(service), /sign_approvals: no longer requires a signature for approvals/)
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 200)
-  await reaches(service, ref, 'complete')
 })
 
 const WIDER: [key: string, before: Partial<Settings>, now: Partial<Settings>][] = [

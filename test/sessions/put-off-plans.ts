@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { must, type Ref, reaches } from '../fixtures/session-client.ts'
+import { until } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 /* Gemini CLI and Copilot: their terminals take no key while a hook waits, and their own dialogs come after it. */
@@ -21,11 +22,11 @@ async function post(app: TestService, path: string, case_id: string, body: Field
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 }
 
-function gemini(app: TestService, case_id: string) {
+function gemini(app: TestService, case_id: string, session_id = 'g-1') {
   const temporary = join(app.root, '..', 'gemini', 'shop')
   const transcript_path = join(temporary, 'chats', 'session-1.jsonl')
   const tell = async (hook_event_name: string, fields: Fields = {}) => {
-    const common = { session_id: 'g-1', transcript_path, cwd: app.root, hook_event_name }
+    const common = { session_id, transcript_path, cwd: app.root, hook_event_name }
     const [answer = null] = await post(app, 'gemini', case_id, { ...common, ...fields })
     return answer
   }
@@ -36,7 +37,7 @@ function gemini(app: TestService, case_id: string) {
     call,
     write: () => call('write_file', { file_path: join(app.root, 'limit.js') }),
     present(plan: string) {
-      const file = join(temporary, 'g-1', 'plans', 'p.md')
+      const file = join(temporary, session_id, 'plans', 'p.md')
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, plan)
       return call('exit_plan_mode', { plan_filename: 'p.md' })
@@ -55,27 +56,20 @@ function copilot(app: TestService, case_id: string) {
 
 async function theSession(app: TestService, case_id: string): Promise<Ref & { state: string }> {
   const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
-  return { ...session, path: `/cases/${case_id}/sessions/${session.id}` }
+  return { ...session, path: `/cases/${case_id}/sessions/${session?.id}` }
 }
 
-/** Prompts until the agent is told that its plan is approved: the session may need a moment to begin its work. */
-async function goOn(prompt: () => Promise<unknown>): Promise<string> {
-  for (;;) {
-    const told = JSON.stringify(await prompt())
-    if (/approved the plan/.test(told)) return told
-  }
-}
+/** Nobody decides in time there. */
+const app = await openTestService(t, { limits: { planHold: 1 } })
 
-async function opened(t: Test, options = {}) {
-  const app = await openTestService(t, options)
-  const { id } = await app.newCase({ title: 'Raise the limit' })
-  return { app, case_id: id as string }
+async function newCase(): Promise<string> {
+  return (await app.newCase({ title: 'Raise the limit' })).id
 }
 
 t.test(
   'a plan that nobody decides on in time is put off, and its approval is the next turn',
   async (t) => {
-    const { app, case_id } = await opened(t, { limits: { planHold: 1 } })
+    const case_id = await newCase()
     const agent = gemini(app, case_id)
     await agent.tell('BeforeAgent', { prompt: 'Raise the limit' })
     const held = await agent.present(PLAN)
@@ -110,11 +104,16 @@ t.test(
   },
 )
 
-t.test('a plan that is presented again once it is approved is carried out at once', async (t) => {
-  const { app, case_id } = await opened(t, { limits: { planHold: 1 } })
-  const agent = gemini(app, case_id)
+t.test('a plan is put off, sent back, and carried out once it is approved', async (t) => {
+  const case_id = await newCase()
+  const agent = gemini(app, case_id, 'g-2')
   await agent.present(PLAN)
   const session = await theSession(app, case_id)
+  await must(app, 'POST', `${session.path}/revise`, { note: 'To which number?' })
+  const told = await agent.tell('BeforeAgent', { prompt: 'Go on' })
+  t.match(told.hookSpecificOutput.additionalContext, /To which number\?/)
+  t.match(await agent.write(), { decision: 'deny', reason: /no approved plan/ })
+  await agent.present(PLAN)
   await must(app, 'POST', `${session.path}/approve`)
   t.equal(await agent.present(PLAN), null)
   t.equal(await agent.write(), null)
@@ -123,32 +122,20 @@ t.test('a plan that is presented again once it is approved is carried out at onc
   await must(app, 'POST', `${session.path}/abandon`)
 })
 
-t.test('a plan that was put off and sent back is presented again', async (t) => {
-  const { app, case_id } = await opened(t, { limits: { planHold: 1 } })
-  const agent = gemini(app, case_id)
-  await agent.present(PLAN)
-  const session = await theSession(app, case_id)
-  await must(app, 'POST', `${session.path}/revise`, { note: 'To which number?' })
-  const told = await agent.tell('BeforeAgent', { prompt: 'Go on' })
-  t.match(told.hookSpecificOutput.additionalContext, /To which number\?/)
-  t.match(await agent.write(), { decision: 'deny', reason: /no approved plan/ })
-})
-
 t.test('a decision in time is the answer to the plan', async (t) => {
-  const { app, case_id } = await opened(t)
+  const app = await openTestService(t)
+  const { id: case_id } = await app.newCase()
   const agent = gemini(app, case_id)
   const asked = agent.present(PLAN)
-  const waiting = async () => (await must(app, 'GET', `/cases/${case_id}/sessions`))[0]
-  while ((await waiting())?.state !== 'plan_ready');
+  await until(async () => (await theSession(app, case_id)).state === 'plan_ready')
   const session = await theSession(app, case_id)
   await must(app, 'POST', `${session.path}/approve`)
   t.equal(await asked, null, 'its own dialog comes')
   t.equal(await agent.write(), null)
-  await must(app, 'POST', `${session.path}/abandon`)
 })
 
 t.test('Copilot need not ask again for what the approved plan covers', async (t) => {
-  const { app, case_id } = await opened(t, { limits: { planHold: 1 } })
+  const case_id = await newCase()
   const agent = copilot(app, case_id)
   const start = await agent.tell('sessionStart', { source: 'new' })
   t.match(start[0], { type: 'progress', message: /records this as "Raise the limit"/ })
@@ -163,8 +150,12 @@ t.test('Copilot need not ask again for what the approved plan covers', async (t)
   const session = await theSession(app, case_id)
   t.match(await edit('src/limit.js'), denied)
   await must(app, 'POST', `${session.path}/approve`)
-  const prompt = () => agent.tell('userPromptSubmitted', { prompt: 'Go on' })
-  await goOn(prompt)
+  const goOn = async (ref: Ref) => {
+    await reaches(app, ref, 'executing')
+    const told = await agent.tell('userPromptSubmitted', { prompt: 'Go on' })
+    t.match(JSON.stringify(told), /approved the plan/)
+  }
+  await goOn(session)
   t.strictSame(await edit('src/limit.js'), allowed)
   t.strictSame(await run('npm test'), allowed)
   t.match(await edit('other.js'), denied, 'outside the scope')
@@ -177,11 +168,10 @@ t.test('Copilot need not ask again for what the approved plan covers', async (t)
   await agent.present(PLAN)
   const second = await theSession(app, case_id)
   await must(app, 'POST', `${second.path}/approve`)
-  await goOn(prompt)
+  await goOn(second)
   t.strictSame(await edit('src/limit.js'), allowed, 'without a scope, files of the folder')
   t.strictSame(await run('npm test'), [], 'but no commands')
   const record = app.file(case_id, 'case.md')
   t.ok(existsSync(record))
   t.strictSame(await agent.call('edit', { path: record }), [], 'nor records')
-  await must(app, 'POST', `${second.path}/abandon`)
 })

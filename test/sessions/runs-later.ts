@@ -140,9 +140,6 @@ t.test('a run that plants traps without mounts', async (t) => {
   t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
   const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
   t.ok(trail.indexOf('runs_later') < trail.indexOf('diff_taken'))
-
-  const quiet = await ran(service, step('touch -d 2001-01-01 package.json; echo y > harmless.txt'))
-  t.strictSame(quiet.session.runs_later, [])
 })
 
 t.test('an isolated session, in mounts', async (t) => {
@@ -150,7 +147,7 @@ t.test('an isolated session, in mounts', async (t) => {
   const { session } = await ran(
     service,
     step(
-      'git init -q inner; echo evil > .envrc; echo x > x; mkdir -p ~/.config/nvim && echo x > ~/.config/nvim/init.lua || true',
+      'touch -d 2001-01-01 package.json; git init -q inner; echo evil > .envrc; echo x > x; mkdir -p ~/.config/nvim && echo x > ~/.config/nvim/init.lua || true',
     ),
     {
       fields: { isolation: 'worktree' },
