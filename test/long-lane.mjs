@@ -36,13 +36,13 @@ export const PARTS = {
       'test/runners/scope.ts',
       'test/workspace/lost-update.ts',
       'test/histories.ts',
-      'test/http/fuzz.ts',
       'test/markdown/merging/random-merges.ts',
       'test/markdown/reading-again.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
       'test/workspace/byte-edits.ts',
     ],
+    long: ['test/http/fuzz.ts'],
   },
   files: {
     both: [
@@ -122,7 +122,13 @@ export const PARTS = {
     ],
   },
   documents: {
-    both: ['test/doc-runbooks.ts', 'test/docs.ts', 'test/readme.ts', 'test/tutorials.ts'],
+    both: [
+      'test/doc-runbooks.ts',
+      'test/docs.ts',
+      'test/http/openapi.ts',
+      'test/readme.ts',
+      'test/tutorials.ts',
+    ],
     long: [
       'test/case-fields.ts',
       'test/cli/terminal.ts',

@@ -1,14 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Hono } from 'hono'
-
+import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import type { ServiceEnv } from '../../src/http/context.ts'
-import type { HttpDeps } from '../../src/http/deps.ts'
-import { errorHandler } from '../../src/http/middleware/error-format.ts'
-import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import type { DeniedRequest } from '../../src/sessions/denied-request.ts'
-import { inLongLane, isFull } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -17,6 +14,7 @@ import {
   says as prints,
 } from '../fixtures/plain-agents.ts'
 import {
+  envelope,
   finished,
   must,
   planned,
@@ -128,6 +126,16 @@ t.test(
       t.match(await must(service, 'GET', path), { state: 'plan_ready' })
     })
 
+    await t.test('asking in a loop does not fill its trail', async (t) => {
+      const asks = ` 'POST ${path}/approve'`.repeat(100) // RELIABILITY.md AX-3
+      const { output, denied } = await tried(
+        service,
+        `node raw.mjs ${service.url} pipelined${asks}`,
+      )
+      t.equal(output.match(/ 403/g)?.length, 100)
+      t.equal(denied.length, 20)
+    })
+
     await t.test('forked twice, in another session, without an environment', async (t) => {
       const hidden = `env -i PATH="$PATH" setsid ${ask}`
       const { output, events } = await tried(service, `(${hidden} > out &); ${WAIT}; rm out`)
@@ -139,117 +147,155 @@ t.test(
   },
 )
 
-/** Of a connection that is closed, as `check` is asked for a session's own run. */
-async function answered(check: typeof requireOperator, kind = 'work') {
+/** The service while a run is under way, as it answers to a sender who has closed the connection: who that was cannot be told. */
+function whileOneRuns({ service }: TestService, kind: 'work' | 'plan') {
   const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '', kind }
   const denied: DeniedRequest[] = []
   const sessions = {
+    ...service.sessions,
     runs: () => [run],
     noteDenied: async (_id: string, request: DeniedRequest) => void denied.push(request),
+  } as unknown as typeof service.sessions
+  const app = createApp(
+    { ...service, sessions },
+    { port: () => 0, streams: createStreamRegistry() },
+  )
+  const answerTo = async ([method, path, body]: Request) => {
+    const isJson = typeof body === 'object'
+    const type: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {}
+    const incoming = Object.assign(
+      Readable.from([Buffer.from(isJson ? JSON.stringify(body) : (body ?? ''))]),
+      {
+        socket: {},
+        url: path,
+        headers: { host: 'localhost' },
+        rawHeaders: ['Host', 'localhost'],
+      },
+    )
+    return app.request(path, { method, headers: type }, { incoming })
   }
-  const needs = { sessions, providers: { runs: () => [] }, log: () => {} } as unknown as HttpDeps
-  const app = new Hono<ServiceEnv>()
-    .onError(errorHandler((line) => t.fail(line)))
-    .post('/', check(needs, 'approve'), (c) => c.text('carried out'))
-  return {
-    answer: await app.request('/', { method: 'POST' }, { incoming: { socket: {} } }),
-    denied,
-  }
+  return { answerTo, denied }
 }
 
-t.test('a sender who cannot be told is refused, or while one plans only', linuxOnly, async (t) => {
-  const { answer, denied } = await answered(requireOperator)
-  t.equal(answer.status, 403)
-  t.match(await answer.json(), { code: 'own_session', detail: /closed its connection/ })
-  t.match(denied, [{ tool: 'approve', reason: /gone/ }])
-  t.equal((await answered(notWhilePlanning, 'plan')).answer.status, 403)
-  t.equal((await answered(notWhilePlanning, 'work')).answer.status, 200)
-})
+const name = ([method, path]: Request) => `${method} ${path}`
 
-/** RELIABILITY.md AX-3 in full. */
-const TIMES = isFull ? 100 : 30
+const PLAN = { agent: 'other', cwd: '.', pid: 4_194_303, plan: 'x' }
+const LOG = { type: 'log', content: 'it works' }
+const HOOK = { url: 'http://127.0.0.1:65000/', events: ['*'] }
 
-t.test('what is refused to a session, and what is not', linuxOnly, async (t) => {
+t.test(
+  'what is refused to a session that works or plans, and what is not',
+  linuxOnly,
+  async (t) => {
+    const service = await openTestService(t)
+    const { path, case_id } = await target(service)
+    const of = `/cases/${case_id}`
+    const { id: proof } = await must(service, 'POST', `${of}/proof`, LOG)
+    const comment = await must(service, 'POST', `${path}/comments`, { text: 'Why?' })
+    const { id: hook } = await must(service, 'POST', '/webhooks', HOOK)
+    const history = readFileSync(service.file(case_id, 'history.md'), 'utf8')
+    const item = { description: 'It works', type: 'log', required: true }
+    const ofOperator: Request[] = [
+      ['POST', `${path}/approve`],
+      ['PUT', `${path}/plan`, { plan: 'another' }],
+      ['POST', `${path}/revise`, { note: 'another' }],
+      ['POST', `${path}/abandon`],
+      ['DELETE', `${path}/queue`],
+      ['POST', `${path}/apply`],
+      ['POST', `${path}/discard`],
+      ['POST', `${path}/comments`, { text: 'x' }],
+      ['PUT', `${path}/comments/${comment.id}`, { text: 'x' }],
+      ['DELETE', `${path}/comments/${comment.id}`],
+      ['POST', `${of}/sessions`, { type: 'verifying' }],
+      ['POST', `${of}/proposed-plans`, PLAN],
+      ['PUT', `${of}/proof/${proof}/verify`],
+      ['PUT', `${of}/state`, { state: 'WONT_FIX' }],
+      ['POST', `${of}/answer`, { text: 'x' }],
+      ...['case.md', '1.md', 'latest.md', 'history.md'].map(
+        (name): Request => ['PUT', `${of}/memory/${name}`, `${history}Mine.\n`],
+      ),
+      ['DELETE', of],
+      ['PUT', '/setup', { provider: 'runbook' }],
+      ['PUT', '/current-case', { folder: '.', case_id: null }],
+      ['POST', '/sync'],
+    ]
+    const whoWorks: Request[] = [
+      ['PUT', `${of}/memory/notes.md`, 'what I found'],
+      ['PUT', of, { title: 'Clearer' }],
+      ['POST', '/cases', { title: 'Another' }],
+      ['POST', `${of}/proof/checklist`, item],
+      ['POST', `${of}/proof`, LOG],
+      ['POST', '/webhooks', HOOK],
+      ['POST', `${of}/webhooks`, HOOK],
+      ['PATCH', `/webhooks/${hook}`, { active: false }],
+      ['DELETE', `/webhooks/${hook}`],
+    ]
+    const deliveries: Request[] = [
+      ['POST', `/webhooks/${hook}/test`],
+      ['POST', `/webhooks/${hook}/deliveries/1/redeliver`],
+    ]
+    const planning = whileOneRuns(service, 'plan')
+    for (const request of [...ofOperator, ...deliveries, ...whoWorks]) {
+      const answer = await planning.answerTo(request)
+      t.match([answer.status, await answer.json()], [403, { code: 'own_session' }], name(request))
+    }
+    const working = whileOneRuns(service, 'work')
+    for (const request of ofOperator) {
+      const answer = await working.answerTo(request)
+      const refusal = { code: 'own_session', detail: /closed its connection/ }
+      t.match([answer.status, await answer.json()], [403, refusal], name(request))
+    }
+    t.strictSame(
+      working.denied.map(({ title }) => title),
+      ofOperator.map(name),
+    )
+    t.match(working.denied[0], { tool: 'approve', reason: /gone/ })
+    t.equal(
+      readFileSync(service.file(case_id, 'history.md'), 'utf8'),
+      history,
+      'none was carried out',
+    )
+    for (const request of [...whoWorks, ['GET', path] as Request]) {
+      t.match((await working.answerTo(request)).status, /^20[01]$/, name(request))
+    }
+  },
+)
+
+t.test('a session is told from the operator by the process that asks', linuxOnly, async (t) => {
   const service = await opened(t)
   const { path, case_id } = await target(service)
   const of = `/cases/${case_id}`
-  const log = { type: 'log', content: 'it works' }
-  const { id: proof } = await must(service, 'POST', `${of}/proof`, log)
   const comment = await must(service, 'POST', `${path}/comments`, { text: 'Why?' })
-  const item = { description: 'It works', type: 'log', required: true }
-  const history = readFileSync(service.file(case_id, 'history.md'), 'utf8')
-  const agent = { agent: 'other', cwd: '.', pid: 4_194_303, plan: 'x' }
-  const refused: Request[] = [
+  const asked: Request[] = [
     ['POST', `${path}/approve`],
-    ['PUT', `${path}/plan`, { plan: 'another' }],
-    ['POST', `${path}/revise`, { note: 'another' }],
-    ['POST', `${path}/abandon`],
-    ['DELETE', `${path}/queue`],
-    ['POST', `${path}/apply`],
-    ['POST', `${path}/discard`],
-    ['POST', `${path}/comments`, { text: 'x' }],
-    ['PUT', `${path}/comments/${comment.id}`, { text: 'x' }],
-    ['DELETE', `${path}/comments/${comment.id}`],
-    ['POST', `${of}/sessions`, { type: 'verifying' }],
-    ['POST', `${of}/proposed-plans`, agent],
-    ['PUT', `${of}/proof/${proof}/verify`],
-    ['PUT', `${of}/state`, { state: 'WONT_FIX' }],
-    ['POST', `${of}/answer`, { text: 'x' }],
-    ...['case.md', '1.md', 'latest.md', 'history.md'].map(
-      (name): Request => ['PUT', `${of}/memory/${name}`, `${history}Mine.\n`],
-    ),
-    ['DELETE', of],
-    ['PUT', '/setup', { provider: 'runbook' }],
-    ['PUT', '/current-case', { folder: '.', case_id: null }],
-    ['POST', '/sync'],
-  ]
-  const allowed: Request[] = [
-    ['PUT', `${of}/memory/notes.md`, 'what I found'],
-    ['PUT', of, { title: 'Clearer' }],
-    ['POST', `${of}/proof/checklist`, item],
-    ['POST', `${of}/proof`, log],
     ['POST', `${path}/comments/${comment.id}/replies`, { text: 'So.' }],
-    ['GET', path],
+    ['POST', `${of}/proof`, LOG],
   ]
-  writeFileSync(join(service.root, 'requests.json'), JSON.stringify([...refused, ...allowed]))
-  const before = await must(service, 'GET', path)
-  const { output, denied } = await tried(service, `node ask.mjs ${service.url} requests.json`)
-  const lines = output.split('\n').filter((line) => /^[A-Z]+ \d{3} /.test(line))
-  const answers = [...refused, ...allowed].map(([method, path], at) => [lines[at], method, path])
-  for (const [at, [line, ...request]] of answers.entries()) {
-    const isRefused = at < refused.length
-    t.match(line, isRefused ? / 403 .*urn:casefile:own_session/ : / 20[01] /, request.join(' '))
-  }
-  t.strictSame(
-    denied.map(({ title }) => title),
-    refused.slice(0, 20).map(([method, path]) => `${method} ${path}`),
-    'and the trail names the first 20',
+  writeFileSync(join(service.root, 'requests.json'), JSON.stringify(asked))
+  const script = `node ask.mjs ${service.url} requests.json\necho asked; while [ ! -e go ]; do sleep 0.02; done`
+  const running = await planned(service, { runbook: step(script) })
+  const events = await stream(service, running)
+  await must(service, 'POST', `${running.path}/approve`)
+  await says(events, 'asked')
+  const { id } = await service.newCase()
+  await must(service, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+  await must(service, 'DELETE', `/cases/${id}`)
+  writeFileSync(join(service.root, 'go'), '')
+  await events.closed
+  const { output } = await must(service, 'GET', running.path)
+  const statuses = output
+    .split('\n')
+    .flatMap((line: string) => /^[A-Z]+ (\d{3}) /.exec(line)?.[1] ?? [])
+  t.strictSame(statuses, ['403', '201', '201'])
+  t.match(output, 'urn:casefile:own_session')
+  const denied = events.received.filter(({ event }) => event === 'denied').map(envelope)
+  t.match(
+    denied.map(({ payload }) => payload),
+    [{ tool: 'approve', title: `POST ${path}/approve`, pid: Number }],
   )
-  t.match(await must(service, 'GET', path), { state: before.state, plan: before.plan })
+  t.equal(denied.length, 1)
+  t.match(await must(service, 'GET', path), { state: 'plan_ready' })
   t.match((await must(service, 'GET', `${path}/comments`))[0].replies, [{ author: 'runbook' }])
-  t.match(readFileSync(service.file(case_id, 'history.md'), 'utf8'), history)
-  t.notMatch(readFileSync(service.file(case_id, 'history.md'), 'utf8'), 'Mine.')
-
-  await t.test('asking in a loop does not fill its trail', async (t) => {
-    const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(TIMES)}`
-    const { output, denied } = await tried(service, ask)
-    t.equal(output.match(/ 403/g)?.length, TIMES)
-    t.equal(denied.length, 20)
-  })
-
-  await t.test('the operator goes on while a session runs', async (t) => {
-    const running = await planned(service, { runbook: step('echo begun; sleep 1000') })
-    const events = await stream(service, running)
-    await must(service, 'POST', `${running.path}/approve`)
-    await says(events, 'begun')
-    const { id } = await service.newCase()
-    const { id: proof } = await must(service, 'POST', `/cases/${id}/proof`, log)
-    await must(service, 'PUT', `/cases/${id}/proof/${proof}/verify`)
-    await must(service, 'PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
-    await must(service, 'DELETE', `/cases/${id}`)
-    await must(service, 'POST', `${running.path}/abandon`)
-    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
-  })
 })
 
 t.test('what a session may not do by request while it plans', { ...linuxOnly }, async (t) => {
@@ -258,22 +304,9 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
   const service = await openTestService(t, { files, trust: true })
   committed(service.root)
   const { id } = await service.newCase()
-  const of = `/cases/${id}`
-  const hook = { url: 'http://127.0.0.1:65000/', events: ['*'] }
-  const { id: webhook } = await must(service, 'POST', '/webhooks', hook)
-  const item = { description: 'It works', type: 'log', required: true }
   const requests: Request[] = [
     ['POST', '/cases', { title: 'Made while planning' }],
-    ['PUT', of, { title: 'Changed while planning' }],
-    ['PUT', `${of}/memory/notes.md`, 'x'],
-    ['POST', `${of}/proof`, { type: 'log', content: 'x' }],
-    ['POST', `${of}/proof/checklist`, item],
-    ['POST', '/webhooks', hook],
-    ['POST', `${of}/webhooks`, hook],
-    ['PATCH', `/webhooks/${webhook}`, { active: false }],
-    ['POST', `/webhooks/${webhook}/test`],
-    ['POST', `/webhooks/${webhook}/deliveries/1/redeliver`],
-    ['DELETE', `/webhooks/${webhook}`],
+    ['PUT', `/cases/${id}/memory/notes.md`, 'x'],
   ]
   writeFileSync(join(service.root, 'ask.mjs'), ASK)
   writeFileSync(join(service.root, 'address'), service.url)
@@ -283,10 +316,7 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
   t.match(session.refused, { plan: requests.length }, session.output)
   t.strictSame(
     session.refused.first.map(({ action }: { action: string }) => action),
-    requests.map(([method, path]) => `${method} ${path}`),
+    requests.map(name),
   )
-  const cases = await must(service, 'GET', '/cases')
-  t.match(cases, [{ id, title: (await must(service, 'GET', of)).title }])
-  t.equal(cases.length, 1)
-  t.match(await must(service, 'GET', '/webhooks'), [{ id: webhook, active: true }])
+  t.equal((await must(service, 'GET', '/cases')).length, 1)
 })
