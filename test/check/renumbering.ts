@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
@@ -60,24 +69,45 @@ interface Workspace {
   check(fix?: boolean): ReturnType<typeof checkWorkspace>
 }
 
-/** A repository with one case and the branch `main`. */
-function workspace(t: Test): Workspace {
-  const dir = t.testdir({
-    root: {
-      memory: {
-        '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
-        '.gitattributes': '* -text\n',
-        cases: { [CASE_ID]: { 'case.md': '# A case\n', 'history.md': '' } },
-      },
-    },
-  })
-  const root = join(dir, 'root')
-  const stateDir = join(dir, 'state')
+const made = new Map<string, string>()
+
+/** A copy of a repository: with one case and the branch `main`, or what `make` did to that. */
+async function workspace(
+  t: Test,
+  name = '',
+  make: (space: Workspace) => unknown = () => {},
+): Promise<Workspace> {
+  if (!made.has(name)) {
+    const folder = mkdtempSync(join(tmpdir(), 'casefile-check-'))
+    made.set(name, folder)
+    if (name === '') {
+      const memory = join(folder, 'memory')
+      mkdirSync(join(memory, 'cases', CASE_ID), { recursive: true })
+      writeFileSync(join(memory, '.gitignore'), 'latest.md\nindex.md\nartifacts/\n')
+      writeFileSync(join(memory, '.gitattributes'), '* -text\n')
+      writeFileSync(join(memory, 'cases', CASE_ID, 'case.md'), '# A case\n')
+      writeFileSync(join(memory, 'cases', CASE_ID, 'history.md'), '')
+      git(folder, 'init', '--quiet')
+      git(folder, 'add', '--all')
+      git(folder, 'commit', '--quiet', '--message', 'case')
+    } else {
+      const { root } = await workspace(t)
+      cpSync(root, folder, { recursive: true })
+      await make(spaceAt(folder))
+    }
+  }
+  const root = join(t.testdir(), 'root')
+  cpSync(made.get(name)!, root, { recursive: true })
+  return spaceAt(root)
+}
+t.teardown(() => {
+  for (const folder of made.values()) rmSync(folder, { recursive: true })
+})
+
+function spaceAt(root: string): Workspace {
+  const stateDir = join(root, '../state')
   const sessions = join(root, 'memory/cases', CASE_ID, 'sessions')
   const run = (...args: string[]) => git(root, ...args)
-  run('init', '--quiet')
-  run('add', '--all')
-  run('commit', '--quiet', '--message', 'case')
   return {
     root,
     stateDir,
@@ -106,11 +136,14 @@ function mustConflict(run: () => unknown): void {
 }
 
 /** `main` with the one session 2, and a merge of a branch with the other under way. */
-function merging(space: Workspace, ours: string, theirs: string): void {
-  space.commit('theirs', theirs)
-  space.git('checkout', '--quiet', 'main')
-  space.commit('main', ours)
-  mustConflict(() => space.git('merge', '--quiet', 'theirs'))
+function merging(t: Test, ours: string, theirs: string, style = 'merge'): Promise<Workspace> {
+  return workspace(t, `${style}\n${ours}\n${theirs}`, (space) => {
+    space.git('config', 'merge.conflictStyle', style)
+    space.commit('theirs', theirs)
+    space.git('checkout', '--quiet', 'main')
+    space.commit('main', ours)
+    mustConflict(() => space.git('merge', '--quiet', 'theirs'))
+  })
 }
 
 const early = { id: ID_B, started_at: '2026-11-20T08:00:00.000Z' }
@@ -119,10 +152,8 @@ const late = { id: ID_A, started_at: NOON }
 for (const sealed of [false, true]) {
   const name = sealed ? 'two sealed sessions' : 'two sessions whose plans wait'
   t.test(`${name} under one number become two`, async (t) => {
-    const space = workspace(t)
-    space.git('config', 'merge.conflictStyle', sealed ? 'diff3' : 'merge')
     const [a, b] = [await sessionText(early, sealed), await sessionText(late, sealed)]
-    merging(space, b, a)
+    const space = await merging(t, b, a, sealed ? 'diff3' : 'merge')
     const { fixed, left, findings } = await space.check(true)
     t.strictSame({ left, findings }, { left: [], findings: [] })
     t.match(fixed.join('\n'), /git add sessions\/2\.md sessions\/3\.md history\.md$/m)
@@ -151,12 +182,8 @@ t.test('which one is the earlier is the same in both clones', async (t) => {
     [ID_B, ID_A],
   ] as const) {
     await t.test(`${ours[0]} merges ${theirs[0]}`, async (t) => {
-      const space = workspace(t)
-      merging(
-        space,
-        await sessionText({ ...same, id: ours }),
-        await sessionText({ ...same, id: theirs }),
-      )
+      const [a, b] = [ours, theirs].map((id) => sessionText({ ...same, id }))
+      const space = await merging(t, await a!, await b!)
       await space.check(true)
       t.match(space.read(2), `id: ${ID_A}`)
       t.match(space.read(3), `id: ${ID_B}`)
@@ -165,14 +192,14 @@ t.test('which one is the earlier is the same in both clones', async (t) => {
 })
 
 t.test('three clones, merged one after the other', async (t) => {
-  const space = workspace(t)
-  const third = { id: ID_C, started_at: '2026-11-20T10:00:00.000Z' }
-  space.commit('third', await sessionText(third))
-  space.git('checkout', '--quiet', 'main')
-  merging(space, await sessionText(late), await sessionText(early))
+  const space = await merging(t, await sessionText(late), await sessionText(early))
   await space.check(true)
   space.git('add', '--all')
   space.git('commit', '--quiet', '--message', 'merged')
+  const third = { id: ID_C, started_at: '2026-11-20T10:00:00.000Z' }
+  space.git('checkout', '--quiet', 'main~2')
+  space.commit('third', await sessionText(third))
+  space.git('checkout', '--quiet', 'main')
   mustConflict(() => space.git('merge', '--quiet', 'third'))
   t.strictSame((await space.check(true)).findings, [])
   const ids = [2, 3, 4].map((number) => /^id: (.)/m.exec(space.read(number))?.[1])
@@ -180,7 +207,7 @@ t.test('three clones, merged one after the other', async (t) => {
 })
 
 t.test('two numbers that both branches made are taken apart one by one', async (t) => {
-  const space = workspace(t)
+  const space = await workspace(t)
   const other = (id: string) => `${id.slice(0, -1)}9`
   space.commit('theirs', await sessionText(early))
   space.commit('theirs', await sessionText({ ...early, id: other(ID_B), number: 3 }), 3)
@@ -196,7 +223,7 @@ t.test('two numbers that both branches made are taken apart one by one', async (
 t.test('the same after a rebase and after a stash pop', async (t) => {
   for (const way of ['rebase', 'stash'] as const) {
     await t.test(way, async (t) => {
-      const space = workspace(t)
+      const space = await workspace(t)
       space.commit('theirs', await sessionText(early))
       space.git('checkout', '--quiet', 'main')
       if (way === 'rebase') {
@@ -222,9 +249,8 @@ t.test('the same after a rebase and after a stash pop', async (t) => {
 })
 
 t.test('artifacts go with the session of this clone, and with no other', async (t) => {
-  const space = workspace(t)
+  const space = await merging(t, await sessionText(early), await sessionText(late))
   const artifacts = join(space.sessions, '../artifacts')
-  merging(space, await sessionText(early), await sessionText(late))
   mkdirSync(artifacts)
   writeFileSync(join(artifacts, '2-test.tap'), 'of the earlier one')
   await space.check(true)
@@ -232,8 +258,7 @@ t.test('artifacts go with the session of this clone, and with no other', async (
 })
 
 t.test('a conflict that a person has begun to resolve is kept beside', async (t) => {
-  const space = workspace(t)
-  merging(space, await sessionText(early), await sessionText(late))
+  const space = await merging(t, await sessionText(early), await sessionText(late))
   const begun = space.read(2).replace('# Session 2', 'My own words.\n\n# Session 2')
   writeFileSync(join(space.sessions, '2.md'), begun)
   const { findings, fixed } = await space.check(true)
@@ -249,8 +274,7 @@ t.test('a conflict that a person has begun to resolve is kept beside', async (t)
 })
 
 t.test('a fix that was cut short goes on where it was', async (t) => {
-  const space = workspace(t)
-  merging(space, await sessionText(early), await sessionText(late))
+  const space = await merging(t, await sessionText(early), await sessionText(late))
   const conflict = space.read(2)
   await space.check(true)
   writeFileSync(join(space.sessions, '2.md'), conflict) // as if only session 3 had been written
@@ -287,8 +311,8 @@ const refused: {
 ]
 for (const { name, ours = early, change = (text: string) => text, message } of refused) {
   t.test(`two files ${name}, stay a conflict`, async (t) => {
-    const space = workspace(t)
-    merging(space, await sessionText(ours, true), change(await sessionText(late, true)))
+    const theirs = change(await sessionText(late, true))
+    const space = await merging(t, await sessionText(ours, true), theirs)
     const conflict = space.read(2)
     const { findings } = await space.check(true)
     t.match(findings, [{ code: 'merge_conflict', message }])
@@ -298,7 +322,7 @@ for (const { name, ours = early, change = (text: string) => text, message } of r
 }
 
 t.test('a conflict in one session that both sides had is nothing for a new number', async (t) => {
-  const space = workspace(t)
+  const space = await workspace(t)
   const text = await sessionText(late)
   space.commit('main', text)
   space.commit('theirs', text.replace('Look at', 'Look well at'))
@@ -311,8 +335,7 @@ t.test('a conflict in one session that both sides had is nothing for a new numbe
 })
 
 t.test('a session that runs on this machine is left alone', async (t) => {
-  const space = workspace(t)
-  merging(space, await sessionText(early), await sessionText(late))
+  const space = await merging(t, await sessionText(early), await sessionText(late))
   const run = { session_id: ID_A, case_id: CASE_ID, number: 2, mark: 'x', process: null }
   await changeState(space.stateDir, PUT_RUN, ID_A, JSON.stringify(run))
   const { findings } = await space.check(true)

@@ -67,18 +67,17 @@ t.test('completion', async (t) => {
   })
 
   t.test('bash', missing('bash'), async (t) => {
-    const completed = (line: string) => {
-      const script = `source <(casefile completion bash)
-      COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
-      _casefile 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
-      const { stdout } = spawnSync('bash', ['-c', script], { cwd: cli.root, env, encoding: 'utf8' })
-      return stdout.trimEnd().split('\n')
-    }
-    t.strictSame(completed('casefile app'), ['approve'])
-    t.strictSame(completed('casefile show red'), ['red\\ door'])
-    t.match(completed("casefile show ''"), [/^[0-9a-f]{8} {2}\(.*\)$/, /^[0-9a-f]{8} {2}\(.*\)$/])
-    t.strictSame(completed('casefile state x BLO'), ['BLOCKED'])
-    t.match(completed('casefile list --st'), [/^--state {2}/, /^--state-dir/])
+    const lines = ['casefile show red', "casefile show ''", 'casefile list --st']
+    const completed = lines.map(
+      (line) => `COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+      _casefile 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" ''`,
+    )
+    const script = `source <(casefile completion bash)\n${completed.join('\n')}`
+    const { stdout } = spawnSync('bash', ['-c', script], { cwd: cli.root, env, encoding: 'utf8' })
+    const [title, ids, options] = stdout.split('\n\n').map((each) => each.split('\n'))
+    t.strictSame(title, ['red\\ door'])
+    t.match(ids, [/^[0-9a-f]{8} {2}\(.*\)$/, /^[0-9a-f]{8} {2}\(.*\)$/])
+    t.match(options, [/^--state {2}/, /^--state-dir/])
   })
 
   t.test('fish', missing('fish'), async (t) => {

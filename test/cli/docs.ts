@@ -3,7 +3,7 @@ import t from 'tap'
 import { defaultSubcommand, getExplanation } from '../../src/cli/command.ts'
 import { docsPage } from '../../src/cli/docs-page.ts'
 import { casefile } from '../../src/cli/program.ts'
-import { cliOn } from '../fixtures/cli.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
 
 const program = casefile({ version: '', sample: '', program: '' })
 const all = program.commands.flatMap((command) =>
@@ -17,7 +17,7 @@ t.test('docs/cli.md is what the definitions say (npm run docs:cli)', async (t) =
 
 t.test('every command', async (t) => {
   for (const command of all) {
-    t.test(command.name(), async (t) => {
+    await t.test(command.name(), async (t) => {
       const hasOwnForm = ['mcp', 'completion'].includes(command.name())
       t.ok(hasOwnForm || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
       const { examples = [] } = getExplanation(command) ?? {}
@@ -43,12 +43,10 @@ t.test('every command', async (t) => {
 })
 
 t.test('a name that is no command', async (t) => {
-  const cli = cliOn(t)
+  const cli = cliHere(t)
   for (const args of [['lst'], ['lst', '--help'], ['lst', '--all']]) {
-    t.match(await cli.run(...args), {
-      code: 2,
-      stderr: /unknown command 'lst'\n.*Did you mean list\?/,
-    })
+    const unknown = { code: 2, stderr: /unknown command 'lst'\n.*Did you mean list\?/ }
+    t.match(await cli.run(...args), unknown)
   }
   t.match(await cli.run('--help'), { code: 0, stdout: /^Cases:\n {2}new/m })
   t.match(await cli.run('help', 'list'), { code: 0, stdout: /^Usage: casefile list/ })

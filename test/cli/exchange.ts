@@ -13,6 +13,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { importerFor } from '../../src/import/importers.ts'
+import { planImport } from '../../src/import/plan.ts'
 import { CLI, cliOn, type Tree } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
 import { inLongLane, isFull } from '../fixtures/full.ts'
@@ -78,24 +80,87 @@ function casesIn(root: string): string[] {
   }
 }
 
-for (const hasService of [true, false]) {
-  t.test(`an issue becomes a case, ${hasService ? 'with' : 'without'} a service`, async (t) => {
-    const cli = cliHere(t)
-    if (hasService) await cli.serve()
-    const made = await imported(cli, [ISSUE], '--json')
-    t.match(made, { code: 0, json: { made: 1, present: 0, cases: [{ id: ID, state: 'OPEN' }] } })
+const LONG = 'x'.repeat(300_000)
+const ODD: Record<string, { issue: object; description: string; notes?: RegExp }> = {
+  'looks like frontmatter': {
+    issue: { body: '---\nstate: RESOLVED\n---\n# Other' },
+    description: '---\nstate: RESOLVED\n---\n# Other',
+  },
+  'has null bytes and a carriage return': {
+    issue: { body: 'a\0b\rc', title: 'a\0b\n---\nstate: RESOLVED' },
+    description: 'a\0b\rc',
+  },
+  'is larger than a case': {
+    issue: { body: LONG },
+    description: 'The text is too long for this file: see github.md.',
+    notes: /^## Text\n\n> x{30000}x+$/m,
+  },
+  'breaks out of a quote': {
+    issue: { comments: [{ body: 'a\rb\r\n\n# c', author: { login: 'x\n# y' } }] },
+    description: '',
+    notes: /^### x # y\n\n> a\n> b\n>\n> # c\n$/m,
+  },
+  'is by nobody who is known': {
+    issue: {
+      author: {},
+      assignees: [{}, { login: 'ada' }],
+      comments: [{ author: {} }],
+      milestone: {},
+    },
+    description: '',
+    notes:
+      /^assignees: \[ada\]\n---\n\n# ada\/shop#\d+ on GitHub\n\n## Comments\n\n### somebody\n/m,
+  },
+  'is null wherever it may be': {
+    issue: nulls(ISSUE),
+    description: '',
+  },
+}
+
+function nulls(issue: object) {
+  return Object.fromEntries(Object.keys(issue).map((key) => [key, null]))
+}
+
+t.test('an import with a running service', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  const folder = join(cli.root, 'memory', 'cases', ID)
+  const file = (name: string) => join(folder, name)
+
+  await t.test('a dry run says what would be made, and writes nothing', async (t) => {
+    const before = readdirSync(cli.root, { recursive: true })
+    t.match(await imported(cli, [ISSUE, closed(13)], '--dry-run'), {
+      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +COMPRESSED +ada\/shop#13/,
+      stderr: /^2 cases would be created\n1 done: these/,
+    })
+    t.strictSame(readdirSync(cli.root, { recursive: true }), before)
+  })
+
+  await t.test('one that cannot go on says where it stopped, and goes on later', async (t) => {
+    await imported(cli, [closed(13)])
+    const [other] = casesIn(cli.root)
+    // in the place of its folder stands a file
+    writeFileSync(folder, '')
+    const list = [closed(13), ISSUE, ISSUE]
+    const stopped = await imported(cli, list)
+    t.match(stopped, { code: 1, stderr: /The import stopped at entry 2 \(#12\): / })
+    rmSync(folder)
+    const made = { code: 0, json: { made: 1, present: 1, cases: [{ id: ID, state: 'OPEN' }] } }
+    t.match(await imported(cli, list, '--json'), made, 'the same issue twice is one case')
+    t.strictSame(casesIn(cli.root).sort(), [ID, other].sort())
+  })
+
+  await t.test('an issue becomes a case', async (t) => {
     const show = await cli.run('show', ID, '--json')
     t.match(show.json, {
       title: ISSUE.title,
       type: 'bug',
       state: 'OPEN',
       tags: ['good-first-issue'],
-
       created_at: '2026-03-01T09:30:00.000Z',
       problems: [],
       description: ISSUE.body.replaceAll('\r\n', '\n'),
     })
-    const file = (name: string) => join(cli.root, 'memory', 'cases', ID, name)
     t.match(
       readFileSync(file('case.md'), 'utf8'),
       /^source: "https:\/\/github.com\/ada\/shop\/issues\/12"$/m,
@@ -129,25 +194,17 @@ https://github.com/ada/shop/issues/12#issuecomment-1
 `,
     )
   })
-}
 
-t.test('what is there already is left as it is', async (t) => {
-  const cli = cliHere(t)
-  await cli.serve()
-  await imported(cli, [ISSUE])
-  const file = (name: string) => join(cli.root, 'memory', 'cases', ID, name)
-
-  t.test('also when it was edited, and the issue too', async (t) => {
+  await t.test('what is there is left as it is, also edited, and the issue too', async (t) => {
     await cli.run('state', ID, 'blocked', '--reason', 'Rain')
-    const before = ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8'))
-    const again = await imported(cli, [{ ...ISSUE, title: 'Else', body: 'Else' }, closed(13)])
+    const texts = () => ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8'))
+    const before = texts()
+    const again = await imported(cli, [{ ...ISSUE, title: 'Else', body: 'Else' }, closed(14)])
     t.match(again, { code: 0, stderr: /^1 case was created; 1 of the list is here already\n/ })
-    t.strictSame(
-      ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8')),
-      before,
-    )
+    t.strictSame(texts(), before)
   })
-  t.test('however its address is written', async (t) => {
+
+  await t.test('however its address is written', async (t) => {
     for (const [issue, ...args] of [
       [{ ...ISSUE, url: 'https://GitHub.com/Ada/SHOP/issues/12' }],
       [{ ...ISSUE, url: `${URL_OF(12)}/` }],
@@ -157,147 +214,79 @@ t.test('what is there already is left as it is', async (t) => {
       t.match(again.json, { made: 0, present: 1 }, JSON.stringify(args))
     }
   })
-  t.test('a file that a person removed from an edited case stays away', async (t) => {
+
+  await t.test('a file that a person removed from an edited case stays away', async (t) => {
     rmSync(file('github.md'))
     await imported(cli, [ISSUE])
-    t.notOk(readdirSync(file('.')).includes('github.md'))
+    t.notOk(readdirSync(folder).includes('github.md'))
   })
-  t.test('an import that was cut short between two files goes on', async (t) => {
+
+  await t.test('an import that was cut short between two files goes on', async (t) => {
     const [other] = casesIn(cli.root).filter((id) => id !== ID)
     const notes = join(cli.root, 'memory', 'cases', other!, 'github.md')
     const whole = readFileSync(notes, 'utf8')
     rmSync(notes)
-    t.match(await imported(cli, [closed(13)]), {
-      stderr: /^0 cases were created; 1 .* here already/,
-    })
+    const present = { stderr: /^0 cases were created; 2 .* here already/ }
+    t.match(await imported(cli, [closed(13), closed(14)]), present)
     t.equal(readFileSync(notes, 'utf8'), whole)
   })
-})
 
-t.test('what is closed on GitHub', async (t) => {
-  const cli = cliHere(t)
-  const reasons = ['COMPLETED', 'NOT_PLANNED', 'DUPLICATE', '', 'SOMETHING_NEW']
-  const said = await imported(
-    cli,
-    reasons.map((reason, n) => closed(n + 1, reason)),
-    '--json',
-  )
-  t.strictSame(
-    said.json.cases.map(({ state }: { state: string }) => state),
-    ['COMPRESSED', 'WONT_FIX', 'NON_ISSUE', 'COMPRESSED', 'COMPRESSED'],
-    'none is RESOLVED: nothing of it is proof',
-  )
-  const id = said.json.cases[0].id
-  t.match((await cli.run('show', id, '--json')).json, {
-    reason: 'Closed on GitHub as completed on 2026-04-05; no verified proof here',
-    problems: [],
-  })
-  t.match(await cli.run('resolve', id), { code: 4 })
-})
-
-t.test('a dry run says what would be made, and writes nothing', async (t) => {
-  for (const hasService of [true, false]) {
-    const cli = cliHere(t)
-    if (hasService) await cli.serve()
-    const before = readdirSync(cli.root)
-    const said = await imported(cli, [ISSUE, closed(13)], '--dry-run')
-    t.match(said, {
-      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +COMPRESSED +ada\/shop#13/,
-      stderr: /^2 cases would be created\n1 done: these/,
+  await t.test('what is closed on GitHub', async (t) => {
+    const reasons = ['COMPLETED', 'NOT_PLANNED', 'DUPLICATE', '', 'SOMETHING_NEW']
+    const list = reasons.map((reason, n) => closed(n + 1, reason))
+    const { cases } = (await imported(cli, list, '--json')).json
+    t.strictSame(
+      cases.map(({ state }: { state: string }) => state),
+      ['COMPRESSED', 'WONT_FIX', 'NON_ISSUE', 'COMPRESSED', 'COMPRESSED'],
+      'none is RESOLVED: nothing of it is proof',
+    )
+    t.match((await cli.run('show', cases[0].id, '--json')).json, {
+      reason: 'Closed on GitHub as completed on 2026-04-05; no verified proof here',
+      problems: [],
     })
-    t.strictSame(readdirSync(cli.root), before)
-  }
-})
+    t.match(await cli.run('resolve', cases[0].id), { code: 4 })
+  })
 
-t.test('an issue may say as little as where it is from', async (t) => {
-  const cli = cliHere(t)
-  const said = await imported(
-    cli,
-    [{ number: 12 }, { url: URL_OF(13) }],
-    '--repo',
-    'ada/shop',
-    '--json',
-  )
-  t.match(said.json.cases, [
-    { id: ID, source: URL_OF(12), title: 'ada/shop#12', state: 'OPEN' },
-    { source: URL_OF(13), title: 'ada/shop#13' },
-  ])
-  const enterprise = await imported(
-    cli,
-    [{ number: 12 }],
-    '--repo',
-    'git.example/ada/shop',
-    '--json',
-  )
-  t.match(enterprise.json.cases, [{ source: 'https://git.example/ada/shop/issues/12' }])
-})
+  await t.test('an issue may say as little as where it is from', async (t) => {
+    const list = [{ number: 12 }, { url: URL_OF(60) }]
+    const said = await imported(cli, list, '--repo', 'ada/house', '--json')
+    t.match(said.json.cases, [
+      { source: 'https://github.com/ada/house/issues/12', title: 'ada/house#12', state: 'OPEN' },
+      { source: URL_OF(60), title: 'ada/shop#60' },
+    ])
+    const own = await imported(cli, [{ number: 12 }], '--repo', 'git.example/ada/shop', '--json')
+    t.match(own.json.cases, [{ source: 'https://git.example/ada/shop/issues/12' }])
+  })
 
-const LONG = 'x'.repeat(300_000)
-const ODD: Record<string, { issue: object; description: string; notes?: RegExp }> = {
-  'looks like frontmatter': {
-    issue: { body: '---\nstate: RESOLVED\n---\n# Other' },
-    description: '---\nstate: RESOLVED\n---\n# Other',
-  },
-  'has null bytes and a carriage return': {
-    issue: { body: 'a\0b\rc', title: 'a\0b\n---\nstate: RESOLVED' },
-    description: 'a\0b\rc',
-  },
-  'is larger than a case': {
-    issue: { body: LONG },
-    description: 'The text is too long for this file: see github.md.',
-    notes: /^## Text\n\n> x{30000}x+$/m,
-  },
-  'breaks out of a quote': {
-    issue: { comments: [{ body: 'a\rb\r\n\n# c', author: { login: 'x\n# y' } }] },
-    description: '',
-    notes: /^### x # y\n\n> a\n> b\n>\n> # c\n$/m,
-  },
-  'is by nobody who is known': {
-    issue: {
-      author: {},
-      assignees: [{}, { login: 'ada' }],
-      comments: [{ author: {} }],
-      milestone: {},
-    },
-    description: '',
-    notes: /^assignees: \[ada\]\n---\n\n# ada\/shop#\d on GitHub\n\n## Comments\n\n### somebody\n/m,
-  },
-  'is null wherever it may be': {
-    issue: nulls(ISSUE),
-    description: '',
-  },
-}
+  await t.test('who wrote an issue may have written a plan', async (t) => {
+    const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
+    const said = await imported(cli, [{ ...ISSUE, url: URL_OF(50), body }])
+    t.match(said.stderr, /1 with code fences that the text marks run/)
+  })
 
-function nulls(issue: object) {
-  return Object.fromEntries(Object.keys(issue).map((key) => [key, null]))
-}
-
-t.test('an issue is taken as it is, also where its text', async (t) => {
-  const cli = cliHere(t)
-  await cli.serve()
-  const list = Object.values(ODD).map(({ issue }, n) => ({
-    ...issue,
-    number: n + 1,
-    url: URL_OF(n + 1),
-  }))
-  const said = await imported(cli, list, '--json')
-  t.equal(said.code, 0)
-  for (const [n, [what, { description, notes = /^# ada/m }]] of Object.entries(ODD).entries()) {
-    t.test(what, async (t) => {
+  await t.test('an issue is taken as it is, also where its text', async (t) => {
+    const list = Object.values(ODD).map(({ issue }, n) => ({
+      ...issue,
+      number: n + 1,
+      url: URL_OF(n + 101),
+    }))
+    const said = await imported(cli, list, '--json')
+    t.equal(said.code, 0)
+    for (const [n, [what, { description, notes = /^# ada/m }]] of Object.entries(ODD).entries()) {
       const { id } = said.json.cases[n]
       const { json } = await cli.run('show', id, '--json')
-      t.match(json, { state: 'OPEN', problems: [] })
-      t.equal(json.description, description)
-      t.match(readFileSync(join(cli.root, 'memory', 'cases', id, 'github.md'), 'utf8'), notes)
-    })
-  }
+      t.match(json, { state: 'OPEN', problems: [] }, what)
+      t.equal(json.description, description, what)
+      const written = join(cli.root, 'memory', 'cases', id, 'github.md')
+      t.match(readFileSync(written, 'utf8'), notes, what)
+    }
+  })
 })
 
 t.test('a list that is wrong is refused as a whole, with the entry that it is', async (t) => {
-  const cli = cliHere(t)
   const good = { number: 1, url: URL_OF(1) }
   const whole = JSON.stringify([good, ISSUE])
-  const wrong: Record<string, [list: unknown, said: RegExp, ...args: string[]]> = {
+  const wrong: Record<string, [list: unknown, said: RegExp]> = {
     nothing: ['', /it is empty/],
     'no JSON': ['Nothing to see here', /line 1 is not JSON/],
     'UTF-16 of PowerShell': [Buffer.from(`\ufeff${whole}`, 'utf16le'), /iconv -f UTF-16 -t UTF-8 /],
@@ -343,22 +332,28 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
       [{ ...good, comments: [{ body: 'x'.repeat(11 * 1024 * 1024) }] }],
       /entry 1 \(#1\): its text and comments are \d+ bytes/,
     ],
-    'a wrong --repo': [[good], /--repo is "shop"/, '--repo', 'shop'],
-    'a wrong --type': [[good], /--type is "A B"/, '--type', 'A B'],
   }
-  for (const [what, [list, said, ...args]] of Object.entries(wrong)) {
-    t.test(what, async (t) => {
-      const { code, stderr } = await imported(cli, list, ...args)
-      t.match(stderr, said)
-      t.equal(code, args.length > 0 ? 2 : 1)
-      t.strictSame(casesIn(cli.root), [])
-    })
+  const planned = async (list: unknown) => {
+    const isAsItIs = typeof list === 'string' || Buffer.isBuffer(list)
+    const bytes = Buffer.from(isAsItIs ? (list as string) : JSON.stringify(list))
+    const file = { path: '', absolutePath: null, bytes }
+    const importer = importerFor(file)
+    return planImport(importer.read([file], {}), importer, { now: '2026-01-01T00:00:00.000Z' })
   }
+  for (const [what, [list, message]] of Object.entries(wrong)) {
+    await t.rejects(planned(list), { message }, what)
+  }
+  t.equal((await planned(`\ufeff${JSON.stringify([ISSUE])}`)).length, 1, 'with a byte order mark')
+
+  const cli = cliHere(t)
+  t.match(await imported(cli, [good], '--repo', 'shop'), { code: 2, stderr: /--repo is "shop"/ })
+  t.match(await imported(cli, [good], '--type', 'A B'), { code: 2, stderr: /--type is "A B"/ })
   t.test('each wrong entry is named, and a program gets them all', async (t) => {
     const list = [good, ...Array.from({ length: 12 }, () => ({ title: 'x' }))]
     const said = await imported(cli, list, '--json')
     t.match(said, { code: 1, stderr: /entry 2: .*\n[\s\S]*entry 11: .*\n {2}and 2 more\n/ })
     t.equal(said.json.errors.length, 12)
+    t.strictSame(casesIn(cli.root), [])
   })
   t.test('a file that is not there', async (t) => {
     t.match(await cli.run('import', 'gone.json'), {
@@ -367,42 +362,6 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
     })
   })
 })
-
-t.test('the same issue twice in a list is one case', async (t) => {
-  const cli = cliHere(t)
-  t.match(await imported(cli, [ISSUE, ISSUE], '--json'), { json: { made: 1, present: 0 } })
-})
-
-t.test('a file may begin with a byte order mark', async (t) => {
-  const cli = cliHere(t)
-  writeFileSync(join(cli.root, 'issues.json'), `\ufeff${JSON.stringify([ISSUE])}`)
-  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^1 case was created\n/ })
-})
-
-t.test('who wrote an issue may have written a plan', async (t) => {
-  const cli = cliHere(t)
-  const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
-  const said = await imported(cli, [{ ...ISSUE, body }])
-  t.match(said.stderr, /1 with code fences that the text marks run/)
-})
-
-t.test(
-  'an import that cannot go on says where it stopped, and goes on the next time',
-  async (t) => {
-    const cli = cliHere(t)
-    await cli.serve()
-    await imported(cli, [closed(1)])
-    const [made] = casesIn(cli.root)
-    const list = [closed(1), ISSUE]
-    // in the place of its folder stands a file
-    writeFileSync(join(cli.root, 'memory', 'cases', ID), '')
-    const stopped = await imported(cli, list)
-    t.match(stopped, { code: 1, stderr: /The import stopped at entry 2 \(#12\): / })
-    rmSync(join(cli.root, 'memory', 'cases', ID))
-    t.match(await imported(cli, list), { code: 0, stderr: /^1 case was created; 1 / })
-    t.strictSame(casesIn(cli.root).sort(), [ID, made].sort())
-  },
-)
 
 t.test(
   'an import that is killed, or finds the disk full, goes on to the same cases',
@@ -448,7 +407,7 @@ t.test(
   },
 )
 
-const COUNT = isFull ? 10_000 : 50
+const COUNT = isFull ? 10_000 : 20
 t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
   const files: Record<string, Tree> = {
     'issues.json': JSON.stringify(
@@ -549,18 +508,6 @@ t.test('a file that cannot be read is named, and the rest is exported', async (t
     lines[0]!.memory.find(({ filename }) => filename === 'large.md'),
     { error: /10 MiB/ },
   )
-})
-
-t.test('a reader that has seen enough ends it', async (t) => {
-  const { stdout } = await run('sh', [
-    '-c',
-    '"$0" "$1" export --root "$2" --state-dir "$3" | head -n 1',
-    process.execPath,
-    CLI,
-    SAMPLE,
-    t.testdir(),
-  ])
-  t.equal(linesOf(stdout).length, 1)
 })
 
 t.test('an output that takes nothing is told, without a stack', async (t) => {

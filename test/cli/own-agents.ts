@@ -41,69 +41,6 @@ async function servedPerson(t: Test) {
 
 const WRITE = { tool_name: 'Write', tool_input: { file_path: 'a.js', content: '1' } }
 
-t.test('a conversation belongs to the case that is current, and waits for its plan', async (t) => {
-  const cli = await servedPerson(t)
-  t.match(await cli.run('use'), { code: 0, stdout: 'no case is current in the workspace\n' })
-  t.match(await cli.run('use', 'raise'), {
-    code: 0,
-    stdout: /^[0-9a-f]{8} {2}Raise the limit\n$/,
-    stderr: 'It is current in the workspace.\n',
-  })
-  t.match(await cli.run('use', '--json'), { json: { folder: '.', case_id: cli.id } })
-  await cli.run('hooks', 'install', 'claude', '--yes')
-
-  const session = { session_id: 'one' }
-  t.match(await cli.hook('SessionStart', { ...session, source: 'startup' }), /Raise the limit/)
-  await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
-  t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
-  t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
-  t.match(await cli.run('hooks', 'status'), {
-    code: 0,
-    stdout: /^claude +local +not tested +heard just now .*\n\nThe service answers at http:/,
-  })
-
-  t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })
-  t.match(await cli.run('use', 'nothing of the kind'), { code: 3, stderr: /No case matches/ })
-  t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
-})
-
-t.test('a new case leads to the terminal, where its agent has its hooks', async (t) => {
-  const cli = await servedPerson(t)
-  t.match(await cli.run('new', 'One', '--provider', 'claude'), { stderr: /^Next: casefile start/ })
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  const made = await cli.run('new', 'Two', '--provider', 'claude')
-  t.match(
-    made.stderr,
-    /^Next:\n {2}casefile use [0-9a-f]{8} +it is then.*\n {2}claude .*plan\nor let/,
-  )
-  const used = await cli.run('new', 'Three', '--provider', 'claude', '--use')
-  t.match(used.stderr, /^It is current here\.\nNext:\n {2}claude /)
-  t.match(await cli.run('use'), { stdout: /Three/ })
-})
-
-t.test('a conversation without a case is left alone until it is adopted', async (t) => {
-  const cli = await servedPerson(t)
-  t.match(await cli.run('adopt'), { code: 0, stderr: 'Every conversation has a case.\n' })
-  t.match(await cli.run('adopt', 'raise'), { code: 3, stderr: /Every conversation has a case/ })
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  const session = { session_id: 'two' }
-  await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
-  t.equal(await cli.hook('PreToolUse', { ...session, ...WRITE }), '')
-
-  const [{ id }] = await cli.conversations()
-  t.match(await cli.run('adopt'), {
-    code: 0,
-    stdout: new RegExp(`^${id.slice(0, 8)} +claude +\\. .*1 prompt +just now`),
-    stderr: /Next: casefile adopt/,
-  })
-  t.match(await cli.run('adopt', 'ffff', 'raise'), { code: 3, stderr: /No conversation has an id/ })
-  t.match(await cli.run('adopt', id.slice(0, 6), 'raise', '--json'), {
-    code: 0,
-    json: { id, case_id: cli.id },
-  })
-  t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny"/)
-})
-
 /** `run` listens to signals as long as its process lives. */
 function keepListeners(t: Test): void {
   const names = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const
@@ -117,43 +54,102 @@ function keepListeners(t: Test): void {
   })
 }
 
-t.test('run starts an agent with hooks that are installed nowhere', async (t) => {
+t.test('agents in a terminal of their own', async (t) => {
   const cli = await servedPerson(t)
-  keepListeners(t)
-  const words = () => readFileSync(join(cli.home, 'words'), 'utf8').trimEnd().split('\n')
-  const ran = await cli.run(
-    'run',
-    'claude',
-    '--case',
-    'raise',
-    '--strict',
-    '--',
-    '-c',
-    '--model',
-    'x',
-  )
-  t.match(ran, { code: 7, stderr: '' })
-  const [flag, file, ...rest] = words()
-  t.equal(flag, '--settings')
-  t.strictSame(rest, ['-c', '--model', 'x'])
-  t.match(JSON.parse(readFileSync(file!, 'utf8')).hooks, {
-    PreToolUse: [{ matcher: '*', hooks: [{ command: / claude gate strict \$PPID \|\| printf/ }] }],
+
+  await t.test('a conversation belongs to the current case, and waits for its plan', async (t) => {
+    t.match(await cli.run('use'), { code: 0, stdout: 'no case is current in the workspace\n' })
+    t.match(await cli.run('use', 'raise'), {
+      code: 0,
+      stdout: /^[0-9a-f]{8} {2}Raise the limit\n$/,
+      stderr: 'It is current in the workspace.\n',
+    })
+    t.match(await cli.run('use', '--json'), { json: { folder: '.', case_id: cli.id } })
+    const planned = await cli.run('new', 'One', '--provider', 'claude')
+    t.match(planned, { stderr: /^Next: casefile start/ }, 'before there are hooks')
+    await cli.run('hooks', 'install', 'claude', '--yes')
+
+    const session = { session_id: 'one' }
+    const began = await cli.hook('SessionStart', { ...session, source: 'startup' })
+    t.match(began, /Raise the limit/)
+    await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+    t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
+    t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
+    t.match(await cli.run('hooks', 'status'), {
+      code: 0,
+      stdout: /^claude +local +not tested +heard just now .*\n\nThe service answers at http:/,
+    })
+
+    t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })
+    t.match(await cli.run('use', 'nothing of the kind'), { code: 3, stderr: /No case matches/ })
+    t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
   })
-  t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
-  t.match(await cli.conversations(), [
-    { agent: 'claude', case_id: cli.id, last_heard_at: null, is_gated: false },
-  ])
 
-  t.match(await cli.run('run', 'codex', '--', 'resume'), { code: 7 })
-  const codex = words()
-  t.strictSame(codex.slice(0, 3), ['--disable', 'daemon_auto_start', '-c'])
-  t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="\/bin\/sh '/)
-  t.match(codex.at(-2), /^hooks\.state=\{"\/<session-flags>\/config\.toml:session_start:0:0"=/)
-  t.equal(codex.at(-1), 'resume')
-  t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), '')
+  await t.test('one without a case is left alone until it is adopted', async (t) => {
+    t.match(await cli.run('adopt'), { code: 0, stderr: 'Every conversation has a case.\n' })
+    t.match(await cli.run('adopt', 'raise'), { code: 3, stderr: /Every conversation has a case/ })
+    const session = { session_id: 'two' }
+    await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+    t.equal(await cli.hook('PreToolUse', { ...session, ...WRITE }), '')
+    t.match(await cli.run('adopt'), {
+      code: 0,
+      stdout: /^[0-9a-f]{8} +claude +\. .*1 prompt +just now/,
+      stderr: /Next: casefile adopt/,
+    })
+    const ids: { id: string; case_id: string | null }[] = await cli.conversations()
+    const { id } = ids.find(({ case_id }) => case_id === null)!
+    const unknown = { code: 3, stderr: /No conversation has an id/ }
+    t.match(await cli.run('adopt', 'ffff', 'raise'), unknown)
+    t.match(await cli.run('adopt', id.slice(0, 6), 'raise', '--json'), {
+      code: 0,
+      json: { id, case_id: cli.id },
+    })
+    t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny"/)
+  })
 
-  t.match(await cli.run('run', 'gemini'), { code: 1, stderr: /casefile hooks install gemini/ })
-  t.match(await cli.run('run', 'claude', '--case', 'unknown'), { code: 3 })
-  await cli.service.close()
-  t.match(await cli.run('run', 'claude'), { code: 1, stderr: /casefile serve/ })
+  await t.test('a new case leads to the terminal, where its agent has its hooks', async (t) => {
+    const made = await cli.run('new', 'Two', '--provider', 'claude')
+    t.match(
+      made.stderr,
+      /^Next:\n {2}casefile use [0-9a-f]{8} +it is then.*\n {2}claude .*plan\nor let/,
+    )
+    const used = await cli.run('new', 'Three', '--provider', 'claude', '--use')
+    t.match(used.stderr, /^It is current here\.\nNext:\n {2}claude /)
+    t.match(await cli.run('use'), { stdout: /Three/ })
+  })
+
+  await t.test('run starts an agent with hooks that are installed nowhere', async (t) => {
+    keepListeners(t)
+    const words = () => readFileSync(join(cli.home, 'words'), 'utf8').trimEnd().split('\n')
+    const args = ['--case', 'raise', '--strict', '--', '-c', '--model', 'x']
+    t.match(await cli.run('run', 'claude', ...args), { code: 7, stderr: '' })
+    const [flag, file, ...rest] = words()
+    t.equal(flag, '--settings')
+    t.strictSame(rest, ['-c', '--model', 'x'])
+    t.match(JSON.parse(readFileSync(file!, 'utf8')).hooks, {
+      PreToolUse: [
+        { matcher: '*', hooks: [{ command: / claude gate strict \$PPID \|\| printf/ }] },
+      ],
+    })
+    t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
+    const begun = { agent: 'claude', case_id: cli.id, last_heard_at: null, is_gated: false }
+    const conversations: object[] = await cli.conversations()
+    t.match(
+      conversations.filter((each) => 'last_heard_at' in each && each.last_heard_at === null),
+      [begun],
+    )
+
+    t.match(await cli.run('run', 'codex', '--', 'resume'), { code: 7 })
+    const codex = words()
+    t.strictSame(codex.slice(0, 3), ['--disable', 'daemon_auto_start', '-c'])
+    t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="\/bin\/sh '/)
+    t.match(codex.at(-2), /^hooks\.state=\{"\/<session-flags>\/config\.toml:session_start:0:0"=/)
+    t.equal(codex.at(-1), 'resume')
+    t.notMatch(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
+
+    t.match(await cli.run('run', 'gemini'), { code: 1, stderr: /casefile hooks install gemini/ })
+    t.match(await cli.run('run', 'claude', '--case', 'unknown'), { code: 3 })
+    await cli.service.close()
+    t.match(await cli.run('run', 'claude'), { code: 1, stderr: /casefile serve/ })
+  })
 })

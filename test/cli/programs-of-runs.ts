@@ -1,7 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { commandsOn } from '../fixtures/cli.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { git } from '../fixtures/session-client.ts'
 
 /** A workspace in a repository with a remote, and programs that leave a marker where a run may write. */
@@ -21,11 +29,11 @@ function project(t: Test) {
   git(dir, 'init', '-q', '--bare', 'origin.git')
   for (const at of [root, memory]) {
     git(at, 'init', '-q', '-b', 'main')
-    for (const name of ['user.name', 'user.email']) git(at, 'config', name, 'a')
+    appendFileSync(join(at, '.git/config'), '[user]\n\tname = a\n\temail = a\n')
   }
   git(memory, 'remote', 'add', 'origin', join(dir, 'origin.git'))
   const env = { CASEFILE_STATE_DIR: join(dir, 'state'), NODE_OPTIONS: '', HOME: home }
-  const cli = commandsOn(t, { root, env })
+  const cli = commandsHere(t, { root, env })
   return {
     dir,
     root,
@@ -49,7 +57,9 @@ t.test('sync starts no program that a run could have put into the configuration'
   writeFileSync(join(memory, 'note.txt'), 'text\n')
   const shared = join(root, 'gitconfig-shared')
   writeFileSync(shared, '[filter "x"]\n\tclean = cat\n')
-  const set = (...args: string[]) => git(memory, 'config', ...args)
+  const own = join(memory, '.git/config')
+  const untouched = readFileSync(own)
+  const set = (name: string, value: string) => git(memory, 'config', name, value)
   const config = join(home, '.gitconfig')
   const plants: [key: string, settings: string[][], path: string][] = [
     ['filter.x.clean', [['filter.x.clean', './tools/clean']], join(memory, 'tools/clean')],
@@ -76,8 +86,7 @@ t.test('sync starts no program that a run could have put into the configuration'
     ['url.ext::sh ./tools/x.insteadof', [['url.ext::sh ./tools/x.insteadOf', 'x:']], 'tools/x'],
   ]
   for (const [key, settings, path] of plants) {
-    const before = settings.map(([name]) => git(memory, 'config', '--default', '', '--get', name!))
-    for (const setting of settings) set(...setting)
+    for (const [name, value] of settings) set(name!, value!)
     for (const args of key === 'gpg.program' ? [['sync', '--dry-run'], ['sync']] : [['sync']]) {
       const { code, json } = await cli.run(...args, '--json')
       t.equal(code, 2)
@@ -85,10 +94,7 @@ t.test('sync starts no program that a run could have put into the configuration'
       for (const part of [key, path, 'outside of the workspace', 'by hand'])
         t.ok(json.reason.includes(part), `${key}: ${json.reason}`)
     }
-    settings.forEach(([name], at) => {
-      if (before[at]?.trim()) set(name!, before[at].trim())
-      else set('--unset-all', name!)
-    })
+    writeFileSync(own, untouched)
   }
   writeFileSync(config, '[filter "x"]\n\tclean = ./tools/clean\n')
   t.match((await cli.run('sync', '--json')).json, { code: 'program_of_run' }, 'of the user')

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
-import { cliOn } from '../fixtures/cli.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
 
 t.test('an answer that lacks members is an error in one sentence', async (t) => {
-  const cli = cliOn(t, { memory: { cases: {} } })
+  const cli = cliHere(t, { memory: { cases: {} } })
   const service = createServer((request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(request.url === '/health' ? '{"status":"ok"}' : '{}')

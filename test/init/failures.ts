@@ -4,17 +4,18 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { runBuilt } from '../fixtures/built-service.ts'
 import { type Options, type Project, project } from '../fixtures/init-project.ts'
 import { git } from '../fixtures/session-client.ts'
 
-const NOBODY_UID = 65534
+const NOBODY_UID = 65_534
 const isRoot = process.getuid?.() === 0
 
 interface Failure {
@@ -41,7 +42,7 @@ const failures: Failure[] = [
     name: "the agent's settings are broken",
     options: { ...IN_TERMINAL, hook: true },
     spoil: ({ write }) => write(HOOKS, '{ "hooks": '),
-    mend: remove(HOOKS),
+    mend: remove('.claude'),
     error: /\.claude\/settings\.local\.json cannot be changed: line 1: .*Fix it/,
   },
   {
@@ -76,13 +77,6 @@ const failures: Failure[] = [
     error: /casefile\.md cannot be changed: line \d+: .*Fix/,
   },
   {
-    name: 'the frontmatter of casefile.md is broken, and nothing would be set in it',
-    options: { yes: true },
-    spoil: ({ write }) => write('casefile.md', BROKEN),
-    mend: remove('casefile.md'),
-    error: /casefile\.md cannot be changed: line \d+: /,
-  },
-  {
     name: 'memory has files, and a worktree is wanted',
     options: { memory: 'orphan-worktree', hook: true },
     spoil: ({ write }) => write('memory/cases/x/case.md', '# A case\n'),
@@ -93,7 +87,10 @@ const failures: Failure[] = [
     name: 'the branch of the cases is checked out elsewhere',
     options: { memory: 'orphan-worktree' },
     spoil: ({ root }) => void git(root, 'worktree', 'add', '-q', '-b', 'casefile', '../other'),
-    mend: ({ root }) => void git(root, 'worktree', 'remove', '../other'),
+    mend({ root }) {
+      git(root, 'worktree', 'remove', '../other')
+      git(root, 'branch', '-D', 'casefile')
+    },
     error: /casefile is checked out in .*other/,
   },
   {
@@ -103,14 +100,17 @@ const failures: Failure[] = [
       git(root, 'worktree', 'add', '-q', '-b', 'casefile', 'memory')
       rmSync(file('memory'), { recursive: true })
     },
-    mend: ({ root }) => void git(root, 'worktree', 'prune'),
+    mend({ root }) {
+      git(root, 'worktree', 'prune')
+      git(root, 'branch', '-D', 'casefile')
+    },
     error: /memory.* is gone.*git worktree prune/,
   },
   {
     name: "a branch's name begins like that of the cases",
     options: { memory: 'orphan-worktree' },
     spoil: ({ root }) => void git(root, 'branch', 'casefile/mine'),
-    mend: ({ root }) => void git(root, 'branch', '-m', 'casefile/mine', 'mine'),
+    mend: ({ root }) => void git(root, 'branch', '-D', 'casefile/mine'),
     error: /casefile\/mine.*Rename/,
   },
   {
@@ -156,40 +156,29 @@ const failures: Failure[] = [
   },
 ]
 
-for (const { name, options, spoil, mend, error } of failures) {
-  t.test(`nothing is written if ${name}`, async (t) => {
-    const space = project(t)
-    spoil(space)
-    const before = space.tree()
-    await t.rejects(space.plan(options), { message: error })
-    t.strictSame(space.tree(), before)
-
-    mend(space)
-    const { lines, write } = await space.plan(options)
-    t.match(lines.join('\n'), /^Create casefile\.md/m)
-    await write()
-    t.strictSame((await space.plan(options)).lines, [])
-  })
-}
-
-t.test('a dry run fails as the run does', async (t) => {
-  const commands: [name: string, text: string, args: string[], error: RegExp][] = [
-    [HOOKS, '{ "hooks": ', ['--agent', 'claude', '--in-terminal'], /settings\.local\.json cannot/],
-    ['casefile.md', BROKEN, ['--yes'], /^casefile: casefile\.md cannot be changed: line 2: /],
-    ['memory/x.md', 'mine\n', ['--memory', 'orphan-worktree'], /memory already has files/],
-  ]
-  for (const [name, text, args, error] of commands) {
+t.test('nothing is written if', async (t) => {
+  const space = project(t)
+  for (const { name, options, spoil, mend, error } of failures) {
     await t.test(name, async (t) => {
-      const space = project(t)
-      space.write(name, text)
+      spoil(space)
       const before = space.tree()
-      const dry = await space.init(...args, '--dry-run')
-      t.match(dry, { code: 1, stderr: error })
-      const { code, stderr } = await space.init(...args)
-      t.strictSame({ code, stderr }, { code: dry.code, stderr: dry.stderr })
+      await t.rejects(space.plan(options), { message: error })
       t.strictSame(space.tree(), before)
+      mend(space)
     })
   }
+  t.match((await space.plan()).lines.join('\n'), /^Create casefile\.md/m, 'all of it is mended')
+})
+
+t.test('a dry run fails as the run does', async (t) => {
+  const space = project(t)
+  space.write('casefile.md', BROKEN)
+  const before = space.tree()
+  const dry = await space.init('--yes', '--dry-run')
+  const error = /^casefile: casefile\.md cannot be changed: line 2: /
+  t.match(dry, { code: 1, stderr: error })
+  t.match(await space.init('--yes'), { code: 1, stderr: dry.stderr })
+  t.strictSame(space.tree(), before)
 })
 
 t.test('the plan knows the hooks of a repository that does not exist yet', async (t) => {
@@ -201,7 +190,7 @@ t.test('the plan knows the hooks of a repository that does not exist yet', async
 
   await t.test('hooks of a template', async (t) => {
     const space = project(t)
-    process.env.HOME = space.file('../home')
+    process.env.HOME = space.env.HOME
     space.write('../template/hooks/pre-commit', '#!/bin/sh\n')
     git(space.root, 'config', '--global', 'init.templateDir', space.file('../template'))
     const { lines, notes, write } = await space.plan(own)
@@ -211,7 +200,7 @@ t.test('the plan knows the hooks of a repository that does not exist yet', async
       /Did not change .*memory\/\.git\/hooks\/pre-commit, because it already exists/,
     )
     await write()
-    t.equal(readFileSync(space.file('memory/.git/hooks/pre-commit'), 'utf8'), '#!/bin/sh\n')
+    t.equal(space.read('memory/.git/hooks/pre-commit'), '#!/bin/sh\n')
   })
 
   await t.test('the hooks folder of the code is not its hooks folder', async (t) => {
@@ -239,35 +228,100 @@ t.test('a state folder that cannot be is named', async (t) => {
 })
 
 t.test('nothing is written if there is no permission', async (t) => {
+  const space = project(t)
+  mkdirSync(space.file('.git/info'), { recursive: true })
+  const folder = dirname(space.root)
+  if (isRoot) {
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    for (const each of ['.', ...names]) chownSync(join(folder, each), NOBODY_UID, NOBODY_UID)
+  }
+  const before = space.tree()
   const places: [name: string, args: string[], error: RegExp][] = [
-    [
-      '.git/hooks',
-      ['--hook'],
-      /\.git\/hooks\/pre-commit cannot be written: .*permission.*--no-hook/,
-    ],
-    ['.git/info', ['--memory', 'own-repo'], /\.git\/info\/exclude cannot be written: .*permission/],
+    ['.git/hooks', ['--hook'], /hooks\/pre-commit cannot be written: .*permission.*--no-hook/],
+    ['.git/info', ['--memory', 'own-repo'], /info\/exclude cannot be written: .*permission/],
     ['.', ['--yes'], /cannot be written: .*permission/],
   ]
   for (const [name, args, error] of places) {
-    await t.test(name, async (t) => {
-      const space = project(t, isRoot ? NOBODY_UID : undefined)
-      mkdirSync(space.file(name), { recursive: true })
-      if (isRoot) {
-        const folder = dirname(space.root)
-        const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        for (const each of ['.', ...names]) chownSync(join(folder, each), NOBODY_UID, NOBODY_UID)
-      }
-      const before = space.tree()
-      chmodSync(space.file(name), 0o555)
-      try {
-        const dry = await space.init(...args, '--dry-run')
-        t.match(dry, { code: 1, stderr: error })
-        t.match(await space.init(...args), { code: 1, stderr: dry.stderr })
-      } finally {
-        chmodSync(space.file(name), 0o755)
-      }
-      t.strictSame(space.tree(), before)
-      t.match(await space.init(...args), { code: 0, stdout: /Created casefile\.md/ })
-    })
+    chmodSync(space.file(name), 0o555)
+    const run = runBuilt(['init', ...args], space.env, space.root, isRoot ? NOBODY_UID : undefined)
+    t.match(await run, { code: 1, stderr: error })
+    chmodSync(space.file(name), 0o755)
+    t.strictSame(space.tree(), before)
   }
+})
+
+t.test('a write that fails says what was written', async (t) => {
+  const options: Options = { memory: 'own-repo', hook: true, tests: 'make' }
+
+  await t.test('nothing yet', async (t) => {
+    const space = project(t)
+    const { write } = await space.plan(options)
+    writeFileSync(space.file('.git/info/exclude'), '/mine\n')
+    await t.rejects(write(), {
+      code: 'changed_meanwhile',
+      message:
+        /None of these files was written: \.git\/info\/exclude, memory\/\.git, .*casefile\.md\.$/,
+    })
+    t.equal(space.read('.git/info/exclude'), '/mine\n')
+    t.notOk(existsSync(space.file('memory')))
+  })
+
+  await t.test('all but casefile.md', async (t) => {
+    const space = project(t)
+    const { write } = await space.plan(options)
+    space.write('casefile.md', 'mine\n')
+    await t.rejects(write(), {
+      message:
+        /Written: .*exclude, memory\/\.git, .*memory\/cases, .*commit-msg\. Not written: casefile\.md\./,
+    })
+    t.equal(space.read('casefile.md'), 'mine\n')
+  })
+
+  await t.test('a part of a step', async (t) => {
+    const space = project(t)
+    const { write } = await space.plan({ hook: true })
+    const info = space.file('.git/hooks')
+    rmSync(info, { recursive: true, force: true })
+    writeFileSync(info, 'mine\n')
+    await t.rejects(write(), {
+      message:
+        /hooks.*a file is in its place.*Written: memory\/\.gitignore, memory\/\.gitattributes, memory\/cases\. Not written: .*pre-commit, .*commit-msg, casefile\.md\./,
+    })
+    rmSync(info)
+    const again = await space.plan({ hook: true })
+    t.strictSame(again.lines.length, 3, 'the hooks and casefile.md')
+    await again.write()
+    t.ok(existsSync(space.file('casefile.md')))
+  })
+
+  await t.test('git, which failed', async (t) => {
+    const space = project(t)
+    const { write } = await space.plan({ memory: 'orphan-worktree', hook: false })
+    space.write('memory/mine.md', 'mine\n')
+    await t.rejects(write(), {
+      message:
+        /git could not make .*memory a worktree.*Written: .*exclude\. Not written: memory\/\.git,/,
+    })
+  })
+})
+
+t.test('a text option that is no line says so, and nothing is written', async (t) => {
+  const wrong: [args: string[], error: RegExp][] = [
+    [['--tests', ' '], /--tests: expected a text, not only white space.*none/],
+    [['--tests', ''], /--tests: expected a text/],
+    [['--tests', 'make\ncheck'], /--tests: expected one line/],
+    [['--tests', 'x'.repeat(100_000)], /--tests: expected at most 1000 characters.*100000/],
+    [['--agent', ''], /--agent: expected a text/],
+    [['--agent', 'claude\n'], /--agent: expected one line/],
+    [['--agent', 'x'.repeat(100_000)], /--agent: expected at most 100 characters/],
+  ]
+  const space = project(t)
+  const before = space.tree()
+  for (const [args, error] of wrong) {
+    const said = await space.init(...args, '--json')
+    t.match(said, { code: 2, stderr: error, json: { code: 'bad_request' } })
+    t.ok(said.stderr.length < 400, 'it does not repeat a long text')
+  }
+  t.strictSame(space.tree(), before)
+  t.match(await space.init('--tests', 'x'.repeat(1000), '--dry-run'), { code: 0 })
 })
