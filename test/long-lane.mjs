@@ -107,7 +107,7 @@ export const PARTS = {
       'test/cli/commands.ts',
       'test/cli/console.ts',
       'test/cli/exchange.ts',
-      'test/cli/reading.ts',
+      'test/cli/mcp.ts',
       'test/demo/sample-copy.ts',
       'test/sample-workspace.ts',
     ],

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
-import { sha256 } from '../../src/markdown/session-file.ts'
 import { openServer, type Served } from '../../src/serve.ts'
 import {
   type Client,
@@ -58,7 +57,7 @@ async function openClone(t: Test, dir: string, name: string): Promise<Clone> {
 }
 
 /** Two clones that have a case with one session in common, and services on both. */
-async function twoClones(t: Test): Promise<{ a: Clone; b: Clone; id: string; dir: string }> {
+async function twoClones(t: Test): Promise<{ a: Clone; b: Clone; id: string }> {
   t.teardown(() => {}) // or tap removes the testdir before the services have ended
   const dir = t.testdir()
   git(dir, 'init', '--quiet', '--bare', 'origin.git')
@@ -72,7 +71,7 @@ async function twoClones(t: Test): Promise<{ a: Clone; b: Clone; id: string; dir
   a.share('main')
   git(join(dir, 'origin.git'), 'symbolic-ref', 'HEAD', 'refs/heads/main')
   const b = await openClone(t, dir, 'b')
-  return { a, b, id, dir }
+  return { a, b, id }
 }
 
 async function planned(clone: Clone, caseId: string): Promise<Ref> {
@@ -111,131 +110,6 @@ function mergeFails(clone: Clone, ...args: string[]): string {
 
 const check = (clone: Clone, options: { fix?: boolean } = {}) =>
   checkWorkspace({ root: clone.root, stateDir: clone.stateDir, ...options }, process.env)
-
-t.test(
-  'two clones that change different things of one case merge without a conflict',
-  async (t) => {
-    const { a, b, id } = await twoClones(t)
-    await must(a, 'PUT', `/cases/${id}`, { title: 'Login times out under load' })
-    a.share('main')
-
-    await must(b, 'PUT', `/cases/${id}`, { description: 'Only with 200 users.' })
-    await must(b, 'PUT', `/cases/${id}/memory/notes.md`, '# Notes\n')
-    const session = await planned(b, id)
-    await finished(b, session)
-    const proof = await must(b, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'first' })
-    await must(b, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
-    const body = { state: 'RESOLVED', outcome: 'ConfirmedCodeBug', reason: 'mended' }
-    await must(b, 'PUT', `/cases/${id}/state`, body)
-    b.git('add', '--all')
-    b.git('commit', '--quiet', '--message', 'b')
-
-    b.git('fetch', '--quiet')
-    b.git('merge', '--quiet', '--no-edit', 'origin/main')
-    b.git('push', '--quiet', 'origin', 'HEAD:main')
-    a.git('pull', '--quiet', 'origin', 'main')
-    for (const clone of [a, b]) {
-      t.match(await must(clone, 'GET', `/cases/${id}`), {
-        title: 'Login times out under load',
-        description: 'Only with 200 users.',
-        state: 'RESOLVED',
-        outcome: 'ConfirmedCodeBug',
-        problems: [],
-      })
-      const sessions = await must(clone, 'GET', `/cases/${id}/sessions`)
-      t.match(sessions, [{ number: 2, proof_attached: true }, { number: 1 }])
-      t.match(await must(clone, 'GET', `/cases/${id}/proof/${proof.id}`), { verified: true })
-      t.equal((await clone.request('GET', `/cases/${id}/memory/notes.md`)).text, '# Notes\n')
-      t.strictSame((await check(clone)).findings, [])
-    }
-  },
-)
-
-t.test('where both made session 2, check --fix takes them apart', async (t) => {
-  const { a, b, id } = await twoClones(t)
-  const earlier = await ran(a, id, 'from a')
-  await must(a, 'POST', `/cases/${id}/proof`, { session_id: earlier.id, type: 'log', content: 'x' })
-  const later = await ran(b, id, 'from b')
-  await must(b, 'POST', `/cases/${id}/proof`, { session_id: later.id, type: 'log', content: 'y' })
-  const [kept, sealed] = [a.read(id, 'sessions/2.md'), b.read(id, 'sessions/2.md')]
-  t.match(kept, /session_sealed/)
-  t.match(sealed, /session_sealed/)
-  a.share('main')
-  b.share('b')
-
-  b.git('fetch', '--quiet')
-  t.match(mergeFails(b, 'merge', 'origin/main'), /CONFLICT \(add\/add\): .*sessions\/2\.md/)
-  const before = await check(b)
-  const two = `memory/cases/${id}/sessions/2.md`
-  t.match(before.findings, [
-    {
-      code: 'merge_conflict',
-      file: two,
-      case_id: id,
-      message: /two branches both created session 2/,
-    },
-  ])
-  t.match(before.findings[0]?.remedy, /casefile check --fix/)
-
-  const { findings, fixed, left } = await check(b, { fix: true })
-  t.strictSame([findings, left], [[], []])
-  t.match(
-    fixed.join('\n'),
-    /is now session 3; its artifacts are now 3-test\.log; next, in the folder of the case: git add/,
-  )
-  t.equal(b.read(id, 'sessions/2.md'), kept, 'the earlier one, byte for byte')
-  t.equal(readlinkSync(b.file(id, 'sessions/latest.md')), '3.md')
-
-  await t.test('the history says that it was renumbered', async (t) => {
-    const last = b.read(id, 'history.md').trimEnd().split('\n').at(-1)
-    t.match(last, / · casefile · session 3 renumbered from 2 · it started at 20\S+Z$/)
-  })
-
-  await t.test('the later one says everywhere that it is session 3', async (t) => {
-    const text = b.read(id, 'sessions/3.md')
-    t.match(text, /^number: 3$/m)
-    t.match(text, /^# Session 3: implementing$/m)
-    t.match(text, /^- `3-test\.log`: /m)
-    t.notMatch(text, /2-test\.log/)
-    const was = /session_sealed sha256=(\w+)/.exec(sealed)?.[1]
-    const [line, seal] = text.trimEnd().split('\n').slice(-2)
-    t.match(line, new RegExp(`^23\\. \\S+ renumbered from=2 to=3 was_sealed=${was}$`))
-    t.match(seal, /^24\. \S+ session_sealed sha256=/)
-    const body = text.slice(0, text.indexOf(seal!))
-    t.ok(
-      seal?.includes(` session_sealed sha256=${sha256(body)} `),
-      'the new seal is over the new bytes',
-    )
-    const untold = (all: string) => all.slice(all.indexOf('## Hypothesis'), all.indexOf('## Proof'))
-    t.equal(untold(text), untold(sealed), 'its texts are untouched')
-  })
-
-  await t.test('and the service reads both', async (t) => {
-    const path = `/cases/${id}/sessions`
-    const sessions = await once<{ problems: unknown[] }[]>(b, path, (all) => all.length === 3)
-    t.match(sessions, [
-      { number: 3, id: later.id, proof_attached: true, state: 'complete' },
-      { number: 2, id: earlier.id, proof_attached: true, state: 'complete' },
-      { number: 1 },
-    ])
-    t.strictSame((await must(b, 'GET', `/cases/${id}`)).problems, [])
-    for (const { problems } of sessions) t.strictSame(problems, [])
-    t.match((await must(b, 'GET', later.path)).output, /from b/)
-    t.match((await must(b, 'GET', earlier.path)).output, /from a/)
-  })
-
-  await t.test('once more changes nothing, and git add ends the merge', async (t) => {
-    const again = await check(b, { fix: true })
-    t.strictSame(again, { findings: [], fixed: [], left: [] })
-    t.match(b.git('status', '--porcelain'), /^AA .*sessions\/2\.md\n\?\? .*sessions\/3\.md$/m)
-    b.git('add', '--all')
-    b.git('commit', '--quiet', '--message', 'merged')
-    b.git('push', '--quiet', 'origin', 'HEAD:main')
-    a.git('pull', '--quiet', 'origin', 'main')
-    t.strictSame((await must(a, 'GET', `/cases/${id}`)).problems, [])
-    await once<unknown[]>(a, `/cases/${id}/sessions`, (all) => all.length === 3)
-  })
-})
 
 t.test('artifacts follow a session that got another number in another clone', async (t) => {
   const { a, b, id } = await twoClones(t)

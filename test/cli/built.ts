@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { t } from 'tap'
-import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
@@ -13,23 +13,19 @@ const run = promisify(execFile)
 t.test(
   'a package that is not in the bundle is loaded: casefile open has a browser show the case',
   async (t) => {
-    t.teardown(() => {}) // or tap removes the testdir before the service has ended
-    const dir = t.testdir({ state: {} })
-    const root = join(dir, 'workspace')
-    await runBuilt(['sample', root])
-    const { url } = await startBuilt(t, { root, stateDir: join(dir, 'state') })
-    const shown = join(dir, 'shown')
-    await run('mkfifo', [shown])
-    const browser = join(dir, 'browser')
+    const cli = cliHere(t)
+    const { url } = await cli.serve()
+    const { id } = (await cli.run('new', 'Door', '--json')).json
+    const shown = join(cli.root, 'shown')
+    const browser = join(cli.root, 'browser')
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > '${shown}'\n`, { mode: 0o755 })
+    await run('mkfifo', [shown])
     const [text, { code }] = await Promise.all([
       readFile(shown, 'utf8'),
-      runBuilt(['open', 'c12d54ae', '--root', root, '--state-dir', join(dir, 'state')], {
-        BROWSER: browser,
-      }),
+      cli.apart.runWith({ env: { BROWSER: browser } }, 'open', id),
     ])
     t.equal(code, 0)
-    t.equal(text, `${url}/case/c12d54ae-1933-4631-a05f-aecf75428827`)
+    t.equal(text, `${url}/case/${id}`)
   },
 )
 

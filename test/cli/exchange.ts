@@ -1,23 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  watch,
-  writeFileSync,
-} from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { importerFor } from '../../src/import/importers.ts'
 import { planImport } from '../../src/import/plan.ts'
-import { CLI, cliOn, type Tree } from '../fixtures/cli.ts'
+import { CLI, type Tree } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
-import { inLongLane, isFull } from '../fixtures/full.ts'
+import { isFull } from '../fixtures/full.ts'
 
 // Import
 
@@ -362,50 +353,6 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
     })
   })
 })
-
-t.test(
-  'an import that is killed, or finds the disk full, goes on to the same cases',
-  inLongLane,
-  async (t) => {
-    if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
-    const cli = cliOn(t)
-    const file = join(cli.root, 'issues.json')
-    const list = Array.from({ length: 60 }, (_, n) => ({ ...ISSUE, number: n, url: URL_OF(n + 1) }))
-    writeFileSync(file, JSON.stringify(list.map((issue) => ({ ...issue, number: null }))))
-    const args = [
-      CLI,
-      'import',
-      file,
-      '--root',
-      cli.root,
-      '--state-dir',
-      join(cli.root, '..', 'state'),
-    ]
-    const killed = spawn(process.execPath, args, { stdio: 'ignore' })
-    const ended = once(killed, 'exit')
-    const folder = join(cli.root, 'memory', 'cases')
-    mkdirSync(folder, { recursive: true })
-    const watcher = watch(folder)
-    await once(watcher, 'change')
-    watcher.close()
-    killed.kill('SIGKILL')
-    await ended
-    const longer = [
-      ...list.slice(0, 30),
-      { ...ISSUE, url: URL_OF(99), body: 'x'.repeat(9_000_000) },
-    ]
-    writeFileSync(file, JSON.stringify(longer.map((issue) => ({ ...issue, number: null }))))
-    const full = run('prlimit', ['--fsize=8388608', process.execPath, ...args])
-    await t.rejects(full, { code: 1, stderr: /The import stopped at entry 31: .* storage is full/ })
-    t.match(await cli.run('import', 'issues.json'), {
-      code: 0,
-      stderr: /^0 cases were created; 31 /,
-    }) // with its text
-    const cases = linesOf((await cli.run('export')).stdout)
-    t.ok(cases.every(({ memory }) => memory.some(({ filename }) => filename === 'github.md')))
-    t.equal(new Set(cases.map(({ id }) => id)).size, casesIn(cli.root).length)
-  },
-)
 
 const COUNT = isFull ? 10_000 : 20
 t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {

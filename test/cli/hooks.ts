@@ -55,26 +55,19 @@ t.test('install shows what it writes, and writes nothing without a yes', async (
   t.notOk(existsSync(cli.path('.claude')), 'what was new is gone')
 })
 
-t.test('local settings that git would commit are told', async (t) => {
+t.test('a person answers in their terminal, and is told what git would commit', async (t) => {
   const cli = personHere(t)
   spawnSync('git', ['init', '--quiet'], { cwd: cli.root })
   const hint = /keep it out of git: add \.claude\/settings\.local\.json to \.gitignore/
-  t.match((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
+  const install = (key: string) =>
+    cli.runWith({ answers: [[/Write this\? \[y\/N\]/, key]] }, 'hooks', 'install', 'claude')
+  t.match(await install('n'), { code: 6, unasked: [] })
+  t.notOk(existsSync(cli.path(LOCAL)))
+  t.match((await install('y')).stderr.replace(/\s+/g, ' '), hint)
+  t.ok(existsSync(cli.path(LOCAL)))
   await cli.run('hooks', 'remove', '--yes')
   writeFileSync(cli.path('.gitignore'), '.claude/settings.local.json\n')
   t.notMatch((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
-})
-
-t.test('a person answers in their terminal', async (t) => {
-  const cli = personHere(t)
-  for (const [key, code] of [
-    ['n', 6],
-    ['y', 0],
-  ] as const) {
-    const answers = [[/Write this\? \[y\/N\]/, key]] as const
-    t.match(await cli.runWith({ answers }, 'hooks', 'install', 'claude'), { code, unasked: [] })
-    t.equal(existsSync(cli.path(LOCAL)), key === 'y')
-  }
 })
 
 t.test('the hooks reach the service wherever it listens, and deny without it', async (t) => {
@@ -84,33 +77,14 @@ t.test('the hooks reach the service wherever it listens, and deny without it', a
   const gate = commandOf(settings, 'PreToolUse')
   t.match(await runHook(gate, cli.root), /"deny".*casefile serve/, 'before the first start')
   const address = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'url')
-  for (let starts = 0; starts < 2; starts++) {
-    const service = await cli.serve()
-    t.equal(readFileSync(address, 'utf8'), `${service.url}\n`)
-    t.equal(statSync(address).mode & 0o777, 0o600)
-    t.equal(statSync(dirname(address)).mode & 0o777, 0o700)
-    await service.close()
-    t.notOk(existsSync(address), 'another program may get the port')
-    t.match(await runHook(gate, cli.root), /"deny"/)
-  }
+  const service = await cli.serve()
+  t.equal(readFileSync(address, 'utf8'), `${service.url}\n`)
+  t.equal(statSync(address).mode & 0o777, 0o600)
+  t.equal(statSync(dirname(address)).mode & 0o777, 0o700)
+  await service.close()
+  t.notOk(existsSync(address), 'another program may get the port')
   await cli.run('new', 'One', '--json')
   t.notOk(existsSync(address), 'a command that runs its own service gates nobody')
-})
-
-t.test('what others wrote stays, also what they wrote since', async (t) => {
-  const theirs = '{\r\n\t"hooks": {} // none\r\n}'
-  const cli = personHere(t, { '.claude': { 'settings.local.json': theirs } })
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  t.match(await cli.run('hooks', 'remove', 'claude', '--yes'), { code: 0 })
-  t.equal(cli.read(LOCAL), theirs, 'every byte')
-
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  const added = cli.read(LOCAL).replace('{', '{\r\n\t"model": "opus",')
-  writeFileSync(cli.path(LOCAL), added)
-  t.match(await cli.run('hooks', 'remove', 'claude', '--yes'), { code: 0 })
-  t.match(JSON.parse(cli.read(LOCAL).replace(/ \/\/.*/, '')), { model: 'opus' })
-  t.match(cli.read(LOCAL), '// none')
-  t.notMatch(cli.read(LOCAL), 'casefile')
 })
 
 t.test('a link to the settings stays one', async (t) => {
@@ -135,16 +109,6 @@ t.test('a link to the settings stays one', async (t) => {
   t.notOk(existsSync(cli.path('dotfiles/nowhere.json')))
 })
 
-t.test('a file that is no JSON stays, and nothing is written for any agent', async (t) => {
-  const cli = personHere(t, { '.claude': { 'settings.local.json': '{\n  "a": 1,,\n}\n' } })
-  t.match(await cli.run('hooks', 'install', '--yes'), {
-    code: 1,
-    stderr: /settings\.local\.json.*line 2.*Nothing was written/,
-  })
-  t.equal(cli.read(LOCAL), '{\n  "a": 1,,\n}\n')
-  t.notOk(existsSync(join(cli.home, '.codex')))
-})
-
 t.test('status says what is installed, and what keeps it from working', async (t) => {
   const cli = personHere(t)
   t.match(await cli.run('hooks', 'status'), {
@@ -153,6 +117,12 @@ t.test('status says what is installed, and what keeps it from working', async (t
       /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: has no hooks; casefile hooks install claude gates it\ncodex: has no hooks/,
   })
   await cli.run('hooks', 'install', '--yes', '--strict')
+  const narrow = await cli.runWith({ answers: [], columns: 60 }, 'hooks', 'status')
+  t.match(narrow.stdout, `  ${cli.path(LOCAL)}\n`, 'the whole path')
+  t.match(
+    narrow.stdout,
+    /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m,
+  )
   const status = async () => (await cli.run('hooks', 'status', '--json')).json
   t.match(await status(), {
     hooks: [
@@ -229,15 +199,6 @@ t.test('status tells of conversations without a case', async (t) => {
   t.strictSame(more, [], 'one that was killed is not told')
 })
 
-t.test('on a narrow terminal, status breaks lines between words', async (t) => {
-  const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  const { code, stdout } = await cli.runWith({ answers: [], columns: 60 }, 'hooks', 'status')
-  t.equal(code, 0)
-  t.match(stdout, `  ${cli.path(LOCAL)}\n`, 'the whole path')
-  t.match(stdout, /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m)
-})
-
 t.test('an older version of the hooks is told, and replaced', async (t) => {
   const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
@@ -256,22 +217,6 @@ t.test('an older version of the hooks is told, and replaced', async (t) => {
   await cli.run('hooks', 'install', 'claude', '--yes')
   t.match(await hooks(), { installed: 'current' })
   t.notMatch(cli.read(LOCAL), / sh '|"sh '/)
-})
-
-t.test('a file that needed trust keeps it, and only then', async (t) => {
-  const fresh = personHere(t)
-  await fresh.run('hooks', 'install', 'claude', '--yes')
-  t.match(await fresh.run('trust', '--json'), { code: 0, json: { trusted: true } })
-  await fresh.run('hooks', 'remove', '--yes')
-  t.match(await fresh.run('trust', '--json'), { code: 0 })
-
-  const theirs = { '.claude': { 'settings.local.json': '{"hooks":{}}' } }
-  const untrusted = personHere(t, theirs)
-  await untrusted.run('hooks', 'install', 'claude', '--yes')
-  t.match(await untrusted.run('trust', '--json'), { code: 1 })
-  await untrusted.run('trust', '--yes')
-  await untrusted.run('hooks', 'install', 'claude', '--strict', '--yes')
-  t.match(await untrusted.run('trust', '--json'), { code: 0 })
 })
 
 t.test("a user's settings serve every workspace, and removal leaves the others", async (t) => {
@@ -303,7 +248,7 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
   })
 })
 
-t.test('hooks that would run twice, or not at all, are told', async (t) => {
+t.test('hooks that would run twice, not at all, or nowhere are told', async (t) => {
   const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   t.match(await cli.run('hooks', 'install', 'claude', '--user', '--yes'), {
@@ -316,10 +261,6 @@ t.test('hooks that would run twice, or not at all, are told', async (t) => {
   })
   t.match((await cli.run('hooks', 'remove', '--user', '--yes')).code, 0)
   t.match(await cli.run('hooks', 'status', '--json'), { json: { hooks: [{ warnings: [] }] } })
-})
-
-t.test('an agent without such settings is told which it has', async (t) => {
-  const cli = personHere(t)
   t.match(await cli.run('hooks', 'install', 'codex', '--local', '--yes'), {
     code: 2,
     stderr: /Codex has no --local settings\. Use --user or --project/,

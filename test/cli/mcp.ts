@@ -22,6 +22,7 @@ import type { Client as CasefileClient } from '../../src/client/client.ts'
 import { changeMemory } from '../../src/client/memory-change.ts'
 import { CLI, workspaceOf } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
 import { must, step } from '../fixtures/session-client.ts'
 
@@ -541,20 +542,12 @@ t.test('a client that goes away', async (t) => {
     t.match(await errors, /casefile: mcp: /, 'what is wrong is on standard error')
   })
 
-  await t.test('or is ended by a signal, has what it began done', async (t) => {
+  await t.test('or is ended by a signal, has what it began done', inLongLane, async (t) => {
     const child = start()
     child.stdin.write(`${initialize}\n${call(2, 'append_memory', append)}\n`)
     const answers = createInterface(child.stdout)
     for await (const line of answers) if (JSON.parse(line).id === 2) break
     child.kill('SIGTERM')
-    t.strictSame(await once(child, 'exit'), [0, null])
-  })
-
-  await t.test('ends it', async (t) => {
-    const child = start()
-    child.stdin.write(`${initialize}\n`)
-    await once(child.stdout, 'data')
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     t.strictSame(await once(child, 'exit'), [0, null])
   })
 })

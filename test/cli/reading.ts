@@ -1,22 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
-import { connect } from '../fixtures/event-source.ts'
-import { inLongLane } from '../fixtures/full.ts'
-import { changeState, PUT_RUN, rowsOnDisk, runsIn } from '../fixtures/state-rows.ts'
+import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
 
@@ -67,8 +55,7 @@ t.test('a question without a service is answered as with one, and writes nothing
   t.strictSame(tree(root), before)
   t.strictSame(tree(stateDir), [])
 
-  const service = cli.apart.start('serve', '--port', '0')
-  await service.says(/listening/)
+  await cli.serve()
   for (const [index, question] of asked.entries()) {
     t.strictSame(heard(answers[index]!), heard(await cli.run(...question)), question.join(' '))
   }
@@ -104,64 +91,3 @@ t.test('what a service that died left is put right before anything is answered',
   t.match(readFileSync(path, 'utf8'), /session_sealed/)
   t.strictSame(runsIn(cli.stateDir), [])
 })
-
-/** The types of all that the event log holds. */
-function loggedTypes(stateDir: string): string[] {
-  return rowsOnDisk<{ type: string }>(stateDir, 'SELECT type FROM events ORDER BY id').map(
-    ({ type }) => type,
-  )
-}
-
-t.test(
-  'a list of many cases writes nothing, and nothing of it counts as published',
-  inLongLane,
-  async (t) => {
-    const MANY = 210
-    const cli = cliHere(t)
-    const { root, apart } = cli
-    const stateDir = cli.env.CASEFILE_STATE_DIR
-    const ids = Array.from({ length: MANY }, () => randomUUID())
-    const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
-    const write = (id: string, title: string) => {
-      const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
-      mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
-      writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
-      utimesSync(path(id), 1e9, 1e9)
-    }
-    for (const id of ids) write(id, 'As it was')
-    const titles = async () => {
-      const { json } = await apart.run('list', '--all', '--json')
-      return json.map(({ title }: { title: string }) => title)
-    }
-    const served = async () => {
-      const service = apart.start('serve', '--port', '0')
-      const [, url] = await service.says(/listening on (\S+)/)
-      const events = await connect(`${url}/events?after=now`) // once all is published
-      events.close()
-      service.signal('SIGINT')
-      await service.ended
-    }
-
-    t.strictSame(await titles(), Array(MANY).fill('As it was'))
-    t.strictSame(tree(stateDir), [])
-    await served()
-    t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
-
-    for (const id of ids) write(id, 'As it is now')
-    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-    await served()
-    // the history of some gets its line before the end
-    const updates = loggedTypes(stateDir).filter((type) => type !== 'memory_updated')
-    t.strictSame(updates, Array(MANY).fill('case_updated'), 'and the next tells it')
-    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-
-    const [gone, ...there] = ids.slice(0, 8)
-    rmSync(join(path(gone!), '..'), { recursive: true })
-    for (const id of there) write(id, 'And now')
-    const expected = [...Array(MANY - 8).fill('As it is now'), ...there.map(() => 'And now')].sort()
-    t.strictSame((await titles()).sort(), expected, 'the rows of the state folder are not believed')
-    const state = tree(stateDir)
-    t.match(await apart.run('list', 'AND NOW', '--json'), { json: there.map(() => Object) })
-    t.strictSame(tree(stateDir), state)
-  },
-)

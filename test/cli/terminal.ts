@@ -15,8 +15,6 @@ import {
 } from '../fixtures/session-client.ts'
 import { needsTmux, openPane } from '../fixtures/tmux.ts'
 
-const QUICK = step('echo quick', 'sh run id=say')
-
 interface Scene<S extends Client> {
   cli: CliHere
   service: S
@@ -56,41 +54,15 @@ async function scene<S extends Client>(
   }
 }
 
-t.test('in a terminal', needsTmux, async (t) => {
-  t.test('a report shows what a terminal would not', async (t) => {
-    const cli = cliHere(t)
-    await cli.run('new', 'Door', '--description', 'a\x1b]0;b\x07\u202e 10\u00a0000')
-    t.match((await cli.run('report', 'door', '--md')).stdout, '10\u00a0000')
-    const env = { ...cli.env, NO_COLOR: '', TERM: 'xterm-256color' }
-    const line = `'${process.execPath}' '${CLI}' report door --md`
-    const pane = openPane(t, line, { cwd: cli.root, env })
-    t.match(await pane.shows(/exit=0/), 'a␛]0;b␇[U+202E] 10\\u{a0}000')
-  })
-
-  t.test('tail goes on over a restart of the service', async (t) => {
-    const { service, ref, open } = await waitingApart(t, QUICK)
-    const pane = open('tail door')
-    await pane.shows(/waits for your approval\. Next: casefile approve/)
-    await service.stop()
-    await pane.shows(/service unreachable, retrying…/)
-    await service.restart()
-    await pane.shows(/the service is back/)
-    await must(service, 'POST', `${ref.path}/approve`)
-    const shown = await pane.shows(/exit=\d/)
-    t.match(shown, /│ quick\n[\s\S]*✓ complete\nsession 1 is complete\nexit=0/)
-    t.equal(shown.match(/session created/g)?.length, 1, 'nothing is told twice')
-  })
-
-  t.test('Ctrl-C ends the tail, and not the session', async (t) => {
-    const { service, ref, open } = await waiting(t, step('echo begun; exec sleep 100'))
-    await must(service, 'POST', `${ref.path}/approve`)
-    const pane = open('tail door')
-    await pane.shows(/step 1 of 1 {2}step-1 {2}0:0\d/)
-    pane.press('C-c')
-    await pane.shows(/session 1 keeps running[\s\S]*exit=130/)
-    t.match(await must(service, 'GET', ref.path), { state: 'executing' })
-    await must(service, 'POST', `${ref.path}/abandon`)
-  })
+t.test('Ctrl-C ends the tail, and not the session', needsTmux, async (t) => {
+  const { service, ref, open } = await waiting(t, step('echo begun; exec sleep 100'))
+  await must(service, 'POST', `${ref.path}/approve`)
+  const pane = open('tail door')
+  await pane.shows(/step 1 of 1 {2}step-1 {2}0:0\d/)
+  pane.press('C-c')
+  await pane.shows(/session 1 keeps running[\s\S]*exit=130/)
+  t.match(await must(service, 'GET', ref.path), { state: 'executing' })
+  await must(service, 'POST', `${ref.path}/abandon`)
 })
 
 t.test('without a service, an interrupted run ends as at the stop of one', async (t) => {

@@ -1,8 +1,11 @@
 import t from 'tap'
 import { listText } from '../../src/cli/commands/list.ts'
 import { withNote } from '../../src/cli/commands/note.ts'
+import { eventPrinter } from '../../src/cli/follow/event-printer.ts'
+import { progressLine } from '../../src/cli/follow/progress-line.ts'
 import { printOutput, stepOutput } from '../../src/cli/follow/step-output.ts'
 import { jsonText } from '../../src/cli/output/json.ts'
+import { printRefused } from '../../src/cli/output/refused-actions.ts'
 import { table } from '../../src/cli/output/table.ts'
 import { ago } from '../../src/cli/output/times.ts'
 import { wrapped } from '../../src/cli/output/wrapped.ts'
@@ -145,6 +148,36 @@ t.test('what others wrote cannot act on the terminal', async (t) => {
     const payload = { tool: 'x\u001b[2J', title: 'a\nb' }
     const reported = eventLine('tool_call', payload)
     t.equal(reported?.text, String.raw`x\u{1b}[2J a b`)
+  })
+  t.test('of an agent, whose own run is no step of the plan', async (t) => {
+    const terminal = kept(0)
+    const printer = eventPrinter(terminal, progressLine(terminal))
+    printer.expect(2)
+    const events: [type: string, payload: object][] = [
+      ['step_started', { step: 'agent' }],
+      ['denied', { mode: 'work', tool: 'Bash', title: 'touch\u001b x', reason: 'no' }],
+      ['step_finished', { step: 'agent', exit: 0, duration_ms: 5, tail: 'It is done.\n' }],
+      ['step_started', { step: 'one', language: 'sh' }],
+      ['session_output', { step: 'one', text: 'fine\n' }],
+      ['step_finished', { step: 'one', exit: 0, duration_ms: 5, tail: 'fine\n' }],
+      ['step_started', { step: 'two', language: 'sh' }],
+    ]
+    for (const [type, payload] of events) {
+      printer.print({ type, id: '', time: '', payload: { ...payload } })
+    }
+    const text = terminal.text()
+    t.match(text, /▶ agent\n.*! denied: touch\S* x: no\n.*│ It is done\./)
+    t.match(
+      text,
+      /▶ one {2}sh, step 1 of 2\n.*│ fine\n.*✓ one {2}exit 0.*\n.*▶ two {2}sh, step 2 of 2\n/,
+    )
+    t.notMatch(text, '\u001b')
+    const first = [
+      { time: '', mode: 'work' as const, tool: 'Bash', action: 'touch x', reason: 'no' },
+    ]
+    const refused = kept(0)
+    printRefused(refused, { plan: 0, work: 1, first })
+    t.equal(refused.text(), '\nDenied  1 action was denied\n  ✗ Bash touch x\n    no\n')
   })
   t.test('what an agent used', async (t) => {
     const counts = { input_tokens: 12_400, output_tokens: 310, cached_tokens: 8000 }

@@ -22,104 +22,64 @@ const event = (word: string) => {
 const runs: {
   name: string
   needs: Omit<WaitForStateDeps<never>, 'read'>
-  steps: [event: string, read: string][]
+  /** `event state`, one behind the other. */
+  steps: string
   arrives: boolean
 }[] = [
   {
     name: 'a session that is there when the stream opens is not waited for',
     needs: silent,
-    steps: [['open', 'plan_ready']],
+    steps: 'open plan_ready',
     arrives: true,
   },
   {
     name: 'the state that is told is read',
     needs: silent,
-    steps: [
-      ['open', 'created'],
-      ['context_loaded', '-'],
-      ['planning', '-'],
-      ['plan_written', '-'],
-      ['plan_ready', 'plan_ready'],
-    ],
+    steps: 'open created, context_loaded -, planning -, plan_written -, plan_ready plan_ready',
     arrives: true,
   },
   {
     name: 'a plan that was approved at once was ready all the same',
     needs: silent,
-    steps: [
-      ['open', 'planning'],
-      ['plan_ready', 'executing'],
-    ],
+    steps: 'open planning, plan_ready executing',
     arrives: true,
   },
   ...['plan_edited', 'ping', 'open'].map((next) => ({
     name: `what is told but cannot be read yet is read again: at ${next}`,
     needs: silent,
-    steps: [
-      ['open', 'planning'],
-      ['plan_ready', 'planning'],
-      [next, 'plan_ready'],
-    ] as [string, string][],
+    steps: `open planning, plan_ready planning, ${next} plan_ready`,
     arrives: true,
   })),
   {
     name: 'what nobody told is seen at a ping',
     needs: silent,
-    steps: [
-      ['open', 'planning'],
-      ['ping', 'planning'],
-      ['ping', 'plan_ready'],
-    ],
+    steps: 'open planning, ping planning, ping plan_ready',
     arrives: true,
   },
   {
     name: 'a state of a replay that is over is not waited for further',
     needs: silent,
-    steps: [
-      ['open', 'planning'],
-      ['plan_ready', 'planning'],
-      ['planning', '-'],
-      ['context_loaded', '-'],
-      ['plan_written', '-'],
-    ],
+    steps: 'open planning, plan_ready planning, planning -, context_loaded -, plan_written -',
     arrives: false,
   },
   {
     name: 'who tells tells what led there first',
     needs: telling,
-    steps: [
-      ['open', '-'],
-      ['planning', '-'],
-      ['plan_written', '-'],
-      ['ping', 'plan_ready'],
-      ['hypothesis_written', '-'],
-      ['plan_ready', 'plan_ready'],
-    ],
+    steps:
+      'open -, planning -, plan_written -, ping plan_ready, hypothesis_written -, plan_ready plan_ready',
     arrives: true,
   },
   {
     name: 'and waits no longer than to the next ping for what does not come',
     needs: telling,
-    steps: [
-      ['open', '-'],
-      ['ping', 'planning'],
-      ['ping', 'plan_ready'],
-      ['ping', 'plan_ready'],
-    ],
+    steps: 'open -, ping planning, ping plan_ready, ping plan_ready',
     arrives: true,
   },
   {
     name: 'a stream that ought to have ended is left after two pings',
     needs: toTheEnd,
-    steps: [
-      ['open', '-'],
-      ['executing', '-'],
-      ['complete', '-'],
-      ['ping', 'complete'],
-      ['session_completed', '-'],
-      ['ping', 'complete'],
-      ['ping', 'complete'],
-    ],
+    steps:
+      'open -, executing -, complete -, ping complete, session_completed -, ping complete, ping complete',
     arrives: true,
   },
 ]
@@ -135,12 +95,13 @@ for (const { name, needs, steps, arrives } of runs) {
         return { state }
       },
     })
-    for (const [index, [word, read]] of steps.entries()) {
+    const all = steps.split(', ').map((step) => step.split(' ') as [string, string])
+    for (const [index, [word, read]] of all.entries()) {
       state = read
       wasRead = false
       const present = await arrived(event(word))
       t.equal(wasRead, read !== '-', `${word}: ${read}`)
-      const isLast = index === steps.length - 1
+      const isLast = index === all.length - 1
       t.strictSame(present, isLast && arrives ? { state: read } : null, word)
     }
   })

@@ -179,11 +179,11 @@ t.test(
 
 t.test('on a terminal', needsTmux, async (t) => {
   /** The demo in a terminal of 80 columns; the file `opened` has the addresses that it opened. */
-  const onTerminal = (t: Test, args = '', more: Record<string, string> = {}) => {
+  const onTerminal = (t: Test, args = '') => {
     const folder = t.testdir({ 'browser.sh': '#!/bin/sh\necho "$1" >> "$OPENED"\n' })
     chmodSync(join(folder, 'browser.sh'), 0o755)
     const opened = join(folder, 'opened')
-    const env = { TMPDIR: folder, BROWSER: join(folder, 'browser.sh'), OPENED: opened, ...more }
+    const env = { TMPDIR: folder, BROWSER: join(folder, 'browser.sh'), OPENED: opened }
     const pane = openPane(t, `"${process.execPath}" "${cli}" demo ${args}`, {
       cwd: folder,
       env,
@@ -206,15 +206,6 @@ t.test('on a terminal', needsTmux, async (t) => {
     t.notMatch(text, /Enter runs it/, 'an answered prompt is gone')
     t.notMatch(text, /▶ agent/)
     t.match(output(), /\u001b\[/, 'in colours')
-  })
-
-  t.test('it respects NO_COLOR', async (t) => {
-    const { pane } = onTerminal(t, '', { NO_COLOR: '1' })
-    const output = pane.record()
-    await pane.shows(/Enter runs it/)
-    pane.press('C-c')
-    await pane.shows(/exit=130/)
-    t.notMatch(output(), /\u001b\[[\d;]*m/)
   })
 
   t.test('with --open it goes on when the person does it in the browser', async (t) => {
