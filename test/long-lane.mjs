@@ -114,6 +114,7 @@ export const PARTS = {
     long: ['test/cli/large-proofs.ts'],
   },
   sharing: {
+    both: ['test/sync/kinds.ts', 'test/sync/recovery.ts', 'test/sync/secrets.ts'],
     long: [
       'test/sync/simulation.ts',
       'test/verify/action.ts',

@@ -125,7 +125,7 @@ t.test('a name of a lost log, or of one put back from a copy, is unknown', async
 
 t.test('names stay known while their events do', async (t) => {
   const folder = t.testdir()
-  for (let run = 0; run < 30; run++) {
+  for (let run = 0; run < 12; run++) {
     const { log, database } = await open(t, folder, { keepEvents: 10 })
     log.append(range(1, 7).map(() => event('x')))
     await log.flushed()
@@ -153,7 +153,7 @@ t.test('any text comes back exactly', async (t) => {
 t.test('the newest events can be read, also after a restart, and not many more', async (t) => {
   const folder = t.testdir()
   const { log, database } = await open(t, folder, { keepEvents: 1000 })
-  for (let n = 0; n < 60; n++) {
+  for (let n = 0; n < 20; n++) {
     log.append(range(1, 100).map(() => event('x')))
     await log.flushed()
     const count = log.last - log.first + 1
@@ -162,8 +162,8 @@ t.test('the newest events can be read, also after a restart, and not many more',
   }
   await database.close()
   const next = await open(t, folder)
-  t.ok(next.log.first > 4000)
-  t.same(ids(await all(next.log)), range(next.log.first, 6000))
+  t.ok(next.log.first > 600)
+  t.same(ids(await all(next.log)), range(next.log.first, 2000))
 })
 
 t.test('events that a receiver waits for stay until it has them', async (t) => {
@@ -194,13 +194,13 @@ t.test('but for a receiver that does not come back it does not grow without end'
     await t.test(what, async (t) => {
       const { log, said } = await open(t, t.testdir({}), { keepEvents: 10, ...limit })
       log.keepFrom(0)
-      for (let n = 0; n < 300; n++) {
+      for (let n = 0; n < 250; n++) {
         log.append([event('x')])
         await log.flushed()
       }
-      t.ok(log.last - log.first < 300, `${log.first} to ${log.last}`)
+      t.ok(log.last - log.first < 250, `${log.first} to ${log.last}`)
       t.match(said[0], /as large as it may get: events 1 to/)
-      t.same(ids(await all(log)), range(log.first, 300))
+      t.same(ids(await all(log)), range(log.first, 250))
     })
   }
 })
@@ -211,7 +211,7 @@ t.test(
     const { log } = await open(t, t.testdir(), { keepEvents: 300 })
     log.append([event('x')])
     await log.flushed()
-    const target = 5000
+    const target = 1500
     /** Replays and follows, as an event stream does. */
     async function follow(slowness: number): Promise<boolean> {
       const live: number[] = []
@@ -239,11 +239,11 @@ t.test(
     }
     await log.flushed()
     const outcomes = await Promise.all(followers)
-    t.ok(outcomes.length > 50 && outcomes.every(Boolean), `${outcomes.length} followers`)
+    t.ok(outcomes.length > 10 && outcomes.every(Boolean), `${outcomes.length} followers`)
     log.append([event('x')])
     await log.flushed()
     await log.flushed() // the removal follows
-    t.ok(log.first > 3000, `and none of them holds anything now: from ${log.first}`)
+    t.ok(log.first > 1000, `and none of them holds anything now: from ${log.first}`)
   },
 )
 

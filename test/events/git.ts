@@ -621,32 +621,11 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
   t.notOk(existsSync(proof), 'nothing was executed')
 })
 
-t.test('an index.md that git tracks is left as it is', async (t) => {
-  const { app, folder, git, commit, ids } = await openRepository(
-    t,
-    'in the repository of the code',
-    2,
-  )
-  await app.close()
-  const path = join(app.memory, 'index.md')
-  save(path, `${INDEX_MARKER}\n\nAs it was committed.\n`)
-  writeFileSync(
-    resolve(folder, git('rev-parse', '--git-path', 'info/exclude').trim()),
-    `${MARKER}/\n`,
-  )
-  commit('index')
-  await app.restart()
-  await app.request('PUT', `/cases/${ids[0]}`, { title: 'B' })
-  await app.close()
-  t.match(readFileSync(path, 'utf8'), /As it was committed/)
-  t.match(app.log.join('\n'), /index\.md is not written: git tracks it/)
-})
-
 t.test(
   'sessions that git takes away follow the files, those deleted by hand are missed',
   async (t) => {
     const repository = await openRepository(t, 'in the repository of the code', 2)
-    const { app, published, ids, run, git, commit, settled } = repository
+    const { app, published, ids, folder, run, git, commit, settled } = repository
     const [id] = ids as [string]
     const { json } = await app.request('POST', `/cases/${id}/sessions`, { type: 'planning' })
     await published.next(
@@ -691,5 +670,19 @@ t.test(
     rmSync(app.file(id, 'sessions', '1.md'))
     await app.restart()
     t.same([await sessions(), await problems()], [0, ['session_missing']], 'deleted by hand')
+
+    await t.test('an index.md that git tracks is left as it is', async (t) => {
+      await app.close()
+      const path = join(app.memory, 'index.md')
+      save(path, `${INDEX_MARKER}\n\nAs it was committed.\n`)
+      const exclude = git('rev-parse', '--git-path', 'info/exclude').trim()
+      writeFileSync(resolve(folder, exclude), `${MARKER}/\n`)
+      commit('index')
+      await app.restart()
+      await app.request('PUT', `/cases/${id}`, { title: 'B' })
+      await app.close()
+      t.match(readFileSync(path, 'utf8'), /As it was committed/)
+      t.match(app.log.join('\n'), /index\.md is not written: git tracks it/)
+    })
   },
 )

@@ -14,7 +14,7 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { listen } from '../fixtures/published-events.ts'
-import { must, newSession, planned, ran, reaches, step } from '../fixtures/session-client.ts'
+import { must, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -197,12 +197,37 @@ t.test('a plan edited by hand gets one line, and is what an approval runs', asyn
   await must(app, 'POST', `${ref.path}/approve`, { plan_sha256 })
   await reaches(app, ref, 'complete')
   t.equal(readFileSync(`${app.root}/made`, 'utf8'), 'third\n')
+
+  await t.test('what only a request may do is a problem, and nothing more', async (t) => {
+    for (const state of ['plan_ready', 'approved', 'executing']) {
+      change(path, /^state: .*$/m, `state: ${state}`)
+      const problems = [{ code: 'state_by_hand', line: 7 }]
+      t.match(await must(app, 'GET', ref.path), { state: 'complete', problems }, state)
+    }
+    change(path, /^state: .*$/m, 'state: complete')
+    t.strictSame((await must(app, 'GET', ref.path)).problems, [])
+  })
+
+  await t.test('a proof put there by hand ends its session, which is sealed', async (t) => {
+    await published.newEvents()
+    const text = proofText('trace', 'fine', `session_id: ${ref.id}\n`)
+    save(app.file(ref.case_id, 'proof', `${PROOF}.md`), text)
+    await published.next(({ event_type }) => event_type === 'session_sealed')
+    t.strictSame(await published.newWords(), [
+      'proof_created trace',
+      'proof_attached trace',
+      'session_sealed',
+    ])
+    t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })
+    change(path, '## Plan', '## Plan ')
+    t.strictSame(await published.newWords(), ['problem_found session_changed sessions/1.md'])
+  })
 })
 
-t.test('state: abandoned by hand is carried out', async (t) => {
+t.test('what is done to a session by hand is carried out', async (t) => {
   const app = await openTestService(t, { limits: { handEdit: 500 } })
   const published = listen(t, app)
-  await t.test('of a plan that waits', async (t) => {
+  await t.test('state: abandoned of a plan that waits', async (t) => {
     const ref = await planned(app)
     change(app.file(ref.case_id, 'sessions', '1.md'), 'state: plan_ready', 'state: abandoned')
     t.equal((await must(app, 'GET', ref.path)).state, 'abandoned')
@@ -227,54 +252,15 @@ t.test('state: abandoned by hand is carried out', async (t) => {
       / session_sealed /,
     ])
   })
-})
-
-t.test('what only a request may do is a problem, and nothing more', async (t) => {
-  const app = await openTestService(t)
-  const { ref } = await ran(app, step('echo done'))
-  const path = app.file(ref.case_id, 'sessions', '1.md')
-  const problems = async () => (await must(app, 'GET', ref.path)).problems
-  for (const state of ['plan_ready', 'approved', 'executing']) {
-    await t.test(`state: ${state}`, async (t) => {
-      change(path, /^state: .*$/m, `state: ${state}`)
-      t.equal((await must(app, 'GET', ref.path)).state, 'complete')
-      t.match(await problems(), [{ code: 'state_by_hand', line: 7 }])
-    })
-  }
-  change(path, /^state: .*$/m, 'state: complete')
-  t.strictSame(await problems(), [])
-})
-
-t.test('a proof put there by hand ends its session, which is sealed', async (t) => {
-  const app = await openTestService(t, { limits: { handEdit: 500 } })
-  const published = listen(t, app)
-  const { ref } = await ran(app, step('echo done'))
-  await published.newEvents()
-  save(
-    app.file(ref.case_id, 'proof', `${PROOF}.md`),
-    proofText('trace', 'fine', `session_id: ${ref.id}\n`),
-  )
-  await published.next(({ event_type }) => event_type === 'session_sealed')
-  t.strictSame(await published.newWords(), [
-    'proof_created trace',
-    'proof_attached trace',
-    'session_sealed',
-  ])
-  t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })
-  change(app.file(ref.case_id, 'sessions', '1.md'), '## Plan', '## Plan ')
-  t.strictSame(await published.newWords(), ['problem_found session_changed sessions/1.md'])
-})
-
-t.test('a plain file in place of latest.md is kept as a conflict copy', async (t) => {
-  const app = await openTestService(t, { limits: { handEdit: 500 } })
-  const published = listen(t, app)
-  const ref = await planned(app)
-  const sessions = app.file(ref.case_id, 'sessions')
-  save(`${sessions}/latest.md`, 'What an editor wrote.\n')
-  await published.next(({ payload }) => payload.code === 'conflict_copy')
-  const copy = readdirSync(sessions).find((name) => name.startsWith('latest.conflict-'))
-  t.equal(readFileSync(`${sessions}/${copy}`, 'utf8'), 'What an editor wrote.\n')
-  t.match(readFileSync(`${sessions}/latest.md`, 'utf8'), /^---\nid: /)
+  await t.test('a plain file in place of latest.md is kept as a conflict copy', async (t) => {
+    const ref = await planned(app)
+    const sessions = app.file(ref.case_id, 'sessions')
+    save(`${sessions}/latest.md`, 'What an editor wrote.\n')
+    await published.next(({ payload }) => payload.code === 'conflict_copy')
+    const copy = readdirSync(sessions).find((name) => name.startsWith('latest.conflict-'))
+    t.equal(readFileSync(`${sessions}/${copy}`, 'utf8'), 'What an editor wrote.\n')
+    t.match(readFileSync(`${sessions}/latest.md`, 'utf8'), /^---\nid: /)
+  })
 })
 
 t.test(

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { commandsOn } from '../fixtures/cli.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { git, must } from '../fixtures/session-client.ts'
 import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
-t.test('a repository with SHA-256', async (t) => {
+t.test('a repository with SHA-256', inLongLane, async (t) => {
   const dir = makeOrigin(t, '--object-format=sha256')
   git(dir, 'init', '--quiet', '--object-format=sha256', '--initial-branch=main', 'first')
   git(join(dir, 'first'), 'commit', '--quiet', '--allow-empty', '--message=Begin')
@@ -43,7 +44,7 @@ t.test('a branch of the code’s repository', async (t) => {
     git(root, 'config', 'user.email', `${name}@example.com`)
     const stateDir = join(dir, `${name}-state`)
     mkdirSync(stateDir)
-    const cli = commandsOn(t, { root, env: { CASEFILE_STATE_DIR: stateDir } })
+    const cli = commandsHere(t, { root, env: { CASEFILE_STATE_DIR: stateDir } })
     t.match(await cli.run('init', '--yes', '--memory', 'orphan-worktree'), { code: 0 })
     return openSyncedClone(t, { dir, name, memory: '.' })
   }

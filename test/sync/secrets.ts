@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { knownSecrets } from '../../src/sync/known-secrets.ts'
-import { commandsOn } from '../fixtures/cli.ts'
+import { isLong } from '../fixtures/full.ts'
 import { must } from '../fixtures/session-client.ts'
 import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
@@ -137,12 +137,8 @@ t.test('a secret stops a sync, until it is gone or said to be none', async (t) =
     }
     t.match(result.reason, /\)\. Nothing was committed\. Remove it from the file/)
     t.match(await a.sync({ dry_run: true }), { code: 'secret_found', reason: result.reason })
-    const cli = commandsOn(t, { root: a.root, env: { CASEFILE_STATE_DIR: a.stateDir } })
-    const { code, stdout, stderr } = await cli.run('sync')
-    t.equal(code, 2)
-    t.match(stdout.replace(/\s+/g, ' '), 'notes.md:5 contains what looks like a private key')
     for (const secret of [GITHUB, AWS, some(20), 'aB3-very'])
-      t.notMatch(stdout + stderr + result.reason + log, secret)
+      t.notMatch(result.reason! + log, secret)
     t.equal(a.git('rev-parse', 'HEAD'), before, 'nothing is committed')
     t.equal(a.git('status', '--porcelain', '--untracked-files=no'), '')
     a.write('# Notes\n', 'cases', id, 'notes.md')
@@ -186,6 +182,7 @@ t.test('a secret stops a sync, until it is gone or said to be none', async (t) =
     )
     a.write(tokens.join('\n'), 'cases', id, 'many.md')
     t.match((await a.sync()).reason, /many\.md:5 [^;]*\(\w{12}\), and there are 22 more\. /)
+    if (!isLong) return
     for (let at = 0; at < 400; at++) a.write(`${at}\n`, 'cases', id, `many-${at}.md`)
     a.write(token, 'cases', id, 'many.md')
     a.write(token, 'cases', id, 'z-last.md')
