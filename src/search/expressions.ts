@@ -1,4 +1,4 @@
-/** Turns words of a query into FTS5 expressions, including typos and prefixes. */
+/** Turns words of a query into FTS5 expressions, and those that begin with them. */
 
 import type { QueryTerm } from './query.ts'
 import { charactersIn, plainWordsIn } from './words.ts'
@@ -19,18 +19,11 @@ export function exactMatches(wanted: QueryTerm): TermMatches {
   return combineParts(wanted, exactly)
 }
 
-/** Matches the word, words that begin with it, and words that it may be a typo of. */
-export function nearMatches(wanted: QueryTerm, typos: (word: string) => string[]): TermMatches {
-  return combineParts(wanted, (word) => {
-    if (wanted.isPair) return exactly(word, true)
-    const corrections = typos(word)
-    const isPrefix = word.length >= MIN_PREFIX
-    const alternatives = [quoted(word) + (isPrefix ? '*' : ''), ...corrections.map(quoted)]
-    return {
-      expression: any(alternatives),
-      words: [word, ...corrections],
-      prefixes: isPrefix ? [word] : [],
-    }
+/** Matches the word, and words that begin with it. */
+export function nearMatches(wanted: QueryTerm): TermMatches {
+  return combineParts(wanted, (word, isPair) => {
+    if (isPair || word.length < MIN_PREFIX) return exactly(word, isPair)
+    return { expression: `${quoted(word)}*`, words: [word], prefixes: [word] }
   })
 }
 

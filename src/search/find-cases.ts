@@ -4,9 +4,8 @@ import type { SearchTables } from '../state/search-tables.ts'
 import { all, exactMatches, nearMatches, phraseMatches, type TermMatches } from './expressions.ts'
 import type { SearchQuery } from './query.ts'
 import { compareCases } from './ranking.ts'
-import type { Vocabulary } from './typos.ts'
 
-/** If fewer cases match exactly, near matches are added. */
+/** If fewer cases match exactly, others are added. */
 const ENOUGH = 10
 
 export interface FoundCase {
@@ -26,21 +25,16 @@ export interface FoundCases {
 
 export interface FinderDeps {
   tables: Pick<SearchTables, 'rank' | 'best' | 'matches' | 'fitting'>
-  vocabulary: Vocabulary
   /** All cases have a number below this. */
   size(): number
 }
 
 /**
- * Returns first the cases with all words as typed. If there are few, it adds cases with similar words; these rank
- * higher the fewer words are missing and the more match as typed.
+ * Returns first the cases with all words as typed. If there are few, it adds cases where they begin a longer word, or
+ * where some are missing; these rank higher the fewer words are missing and the more match as typed.
  */
-export async function findCases(
-  deps: FinderDeps,
-  query: SearchQuery,
-  limit: number,
-): Promise<FoundCases> {
-  const { tables, vocabulary } = deps
+export function findCases(deps: FinderDeps, query: SearchQuery, limit: number): FoundCases {
+  const { tables } = deps
   const { terms, phrases, filters } = query
   if (terms.length === 0 && phrases.length === 0) {
     const found = tables.fitting(filters)
@@ -66,11 +60,9 @@ export async function findCases(
     return { total: whole.total, best }
   }
 
-  await vocabulary.load()
   const words = terms.map((each, index) => {
     const typed = tables.matches(exact[index]!.expression)
-    // no typos for a common word, as words near it would match very many cases
-    const near = nearMatches(each, typed.length < ENOUGH ? vocabulary.near : () => [])
+    const near = nearMatches(each)
     return { each, exact: exact[index]!, near, typed, cases: tables.matches(near.expression) }
   })
   const must = musts.length > 0 ? tables.matches(all(musts)) : null

@@ -6,7 +6,6 @@ import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-t
 import { listCaseFiles, readSearched } from './case-files.ts'
 import type { CaseSummary } from './query.ts'
 import { fieldOf, searchedLines } from './searched-lines.ts'
-import type { Vocabulary } from './typos.ts'
 import { BREAK, indexedText } from './words.ts'
 
 /**
@@ -34,7 +33,6 @@ export interface IndexUpdates {
 
 export interface UpdateDeps {
   tables: SearchTables
-  vocabulary: Pick<Vocabulary, 'add'>
   /** The ids of all cases. */
   ids(): string[]
   summaryOf(id: string): CaseSummary | undefined
@@ -54,7 +52,7 @@ const MAX_CHANGED_WHEN_READY = 50
 const NO_TEXTS = { description: '', notes: '', sessions: '', proof: '' }
 
 export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
-  const { tables, vocabulary, summaryOf, folder, log } = deps
+  const { tables, summaryOf, folder, log } = deps
   const numbers = new Map<string, number>()
   const ids: (string | undefined)[] = []
   /** `maybe`: at the start, when only the stamp decides; `yes`: files have changed. */
@@ -160,9 +158,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       const hasThem = hasSameWords && current === number
       tables.put(current ?? setNumber(id, ids.length), indexed, hasThem ? null : words)
     })
-    const all = Object.values(words).join(' ')
-    waitingCharacters += all.length
-    if (!hasSameWords) vocabulary.add(new Set(all.split(' ')))
+    waitingCharacters += Object.values(words).join('').length
     if (waitingCharacters > BATCH_CHARACTERS) await writeWaiting()
   }
 

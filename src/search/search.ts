@@ -13,7 +13,6 @@ import { byMatch, type LineQuery, type MatchingLine, matchingLines } from './mat
 import type { CaseSummary, SearchQuery } from './query.ts'
 import { fieldOf, searchedLines } from './searched-lines.ts'
 import { type SimilarNumber, similarCases } from './similar-cases.ts'
-import { createVocabulary } from './typos.ts'
 import { termsIn } from './words.ts'
 
 export interface LineOfFile extends MatchingLine {
@@ -67,12 +66,10 @@ const CASES_FOR_PASTED = 20
 
 export function createSearch({ layout, database, catalog, summaryOf, log }: SearchDeps): Search {
   const tables = createSearchTables(database)
-  const vocabulary = createVocabulary(tables)
   const folder = layout.caseFolder
   const shown = relative(layout.root, layout.cases)
   const index = createIndexUpdates({
     tables,
-    vocabulary,
     ids: catalog.ids,
     summaryOf,
     folder,
@@ -116,9 +113,9 @@ export function createSearch({ layout, database, catalog, summaryOf, log }: Sear
     async find(query, limit) {
       await index.upToDate()
       const hasWords = query.terms.length + query.phrases.length > 0
-      const deps = { tables, vocabulary, size: index.size }
+      const deps = { tables, size: index.size }
       const most = query.pasted === '' ? limit : Math.max(limit, CASES_FOR_PASTED)
-      const cases = await findCases(deps, query, most)
+      const cases = findCases(deps, query, most)
       const found = hasWords
         ? await withLines(cases.best, query)
         : cases.best.map(({ number, score, missing }) => ({

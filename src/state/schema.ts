@@ -109,6 +109,7 @@ const MIGRATIONS: string[] = [
     case_id TEXT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (case_id, line)
   ) STRICT, WITHOUT ROWID;
   `,
+  'DROP TABLE search_words',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -51,8 +51,6 @@ export interface SearchTables {
   matches(expression: string): number[]
   /** All cases that match the filters, last changed first. */
   fitting(filters: CaseFilters): number[]
-  /** Up to `count` words of all cases, in order, after this one. */
-  vocabulary(after: string, count: number): string[]
   /** Resolves when all changes are stored or cannot be written. */
   flushed(): Promise<void>
   /** Whether the last write failed, so that further changes would only wait. */
@@ -120,14 +118,6 @@ export function createSearchTables(database: Database): SearchTables {
       const order = 'ORDER BY updated_at DESC, id'
       return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
     },
-    vocabulary: (after, count) =>
-      database
-        .all<{ term: string }>(
-          'SELECT term FROM search_words WHERE term > ? ORDER BY term LIMIT ?',
-          after,
-          count,
-        )
-        .map(({ term }) => term),
     flushed: () => database.flushed().catch(() => {}), // the database logs the error
     isFailing: () => database.failure !== null,
   }

@@ -96,14 +96,9 @@ t.test('texts without blanks between words are found by any part of them', async
   t.strictSame(await titles('"录成"'), ['Done'])
 })
 
-t.test('a word that ten cases have is taken as it is', async (t) => {
+t.test('a word that ten cases have begins no other', async (t) => {
   const many = Array.from({ length: 10 }, (_, n) => [`Case ${n}`, 'It says signed.'])
-  await makeCases(t, {
-    ...Object.fromEntries(many),
-    Singed: 'By fire, singed.',
-    Longer: 'Of signedness.',
-  })
+  await makeCases(t, { ...Object.fromEntries(many), Longer: 'Of signedness.' })
   t.equal((await titles('signed')).length, 10)
-  t.strictSame((await titles('singed'))[0], 'Singed')
-  t.equal((await titles('singed')).length, 11)
+  t.equal((await titles('signe')).length, 11)
 })

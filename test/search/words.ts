@@ -1,9 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { matchingLines } from '../../src/search/matching-lines.ts'
 import { parseQuery } from '../../src/search/query.ts'
 import { fieldOf, searchedLines } from '../../src/search/searched-lines.ts'
-import { createVocabulary } from '../../src/search/typos.ts'
 import { indexedText, plainWordsIn, termsIn } from '../../src/search/words.ts'
 
 t.test('a text is found by', async (t) => {
@@ -179,60 +177,5 @@ t.test('before all others the lines that are as the query', async (t) => {
   t.strictSame(
     found.map(({ line }) => line),
     [3, 2, 1],
-  )
-})
-
-t.test('slips of the finger', async (t) => {
-  const names = ['conn', 'connection', 'signed', 'timeout', 'v2beta'].sort()
-  const vocabulary = createVocabulary({
-    vocabulary: (after, count) => names.filter((name) => name > after).slice(0, count),
-  })
-  await vocabulary.load()
-  vocabulary.add(['signet', 'signed', 'x_y'])
-  const near: Record<string, string[]> = {
-    sigend: ['signed'],
-    singed: ['signed'],
-    sgined: ['signed'],
-    siged: ['signed'],
-    isgned: ['signed'],
-    signedd: ['signed'],
-    signe: ['signed', 'signet'],
-    signed: ['signet'],
-    tiemout: ['timeout'],
-    tmieuot: [],
-    connectoin: ['connection'],
-    conecton: ['connection'],
-    con: [],
-    v2beat: [],
-  }
-  for (const [word, found] of Object.entries(near)) t.strictSame(vocabulary.near(word), found, word)
-})
-
-t.test('slips of the finger are found in any word at any place', async (t) => {
-  const letter = fc.constantFrom(...'abcdeé')
-  const word = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letters) => letters.join(''))
-  const slips = fc.array(fc.record({ at: fc.nat(13), how: fc.nat(2), letter }), { maxLength: 2 })
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(word, { minLength: 1, maxLength: 20 }),
-      slips,
-      async (words, slips) => {
-        const vocabulary = createVocabulary({ vocabulary: (after) => (after === '' ? words : []) })
-        await vocabulary.load()
-        const meant = words[0]!
-        let typed = meant
-        for (const { at, how, letter } of slips.slice(0, meant.length < 9 ? 1 : 2)) {
-          const place = at % typed.length
-          typed =
-            typed.slice(0, place) +
-            (how === 0 ? '' : letter) +
-            typed.slice(place + (how === 1 ? 0 : 1))
-        }
-        if (typed.length < 4 || typed === meant) return
-        if (typed.length < 8 && slips.length > 1) return
-        const near = vocabulary.near(typed)
-        t.ok(near.includes(meant) || near.length === 20, `${typed} for ${meant}`)
-      },
-    ),
   )
 })
