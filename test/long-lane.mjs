@@ -104,7 +104,6 @@ export const PARTS = {
   },
   commands: {
     both: [
-      'test/cli/commands.ts',
       'test/cli/console.ts',
       'test/cli/exchange.ts',
       'test/cli/mcp.ts',

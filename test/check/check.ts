@@ -44,6 +44,9 @@ function workspace(t: Test, cases: Tree, more: Record<string, string> = {}) {
   }
 }
 
+/** A case that has these sessions. */
+const having = (sessions: Tree): Tree => having(sessions)
+
 function codesOf({ findings }: Pick<CheckResult, 'findings'>): string[] {
   return findings.map((each) => each.code)
 }
@@ -115,12 +118,9 @@ t.test('every problem is told with its place', async (t) => {
     [null, null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null, null, null],
   )
   for (const { code, remedy } of findings) t.equal(remedy, remedyOf(code))
+  for (const code of PROBLEM_CODES) t.match(remedyOf(code), /^[A-Z].*\.$/, code)
   t.match(reportText(findings), /\n9 problems in 8 files\n$/)
   t.notOk(existsSync(space.stateDir), 'to look makes no state folder')
-})
-
-t.test('there is a remedy for every code', async (t) => {
-  for (const code of PROBLEM_CODES) t.match(remedyOf(code), /^[A-Z].*\.$/, code)
 })
 
 t.test('the exit code says what was found', async (t) => {
@@ -210,24 +210,16 @@ const fixes: FixCase[] = [
   },
   {
     name: 'a state by hand',
-    cases: async () => ({
-      [CASE_ID]: {
-        'case.md': 'A\n',
-        sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') },
-      },
-    }),
+    cases: async () =>
+      having({ '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') }),
     fixed: /sessions\/2\.md: state is now plan_ready, .*this machine did not write/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete # !', 'state: plan_ready # !'),
   },
   {
     name: 'a state by hand in a sealed session, whose seal then holds',
-    cases: async () => ({
-      [CASE_ID]: {
-        'case.md': 'A\n',
-        sessions: { '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') },
-      },
-    }),
+    cases: async () =>
+      having({ '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') }),
     fixed: /state is now abandoned, .*this machine did not write/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete', 'state: abandoned'),
@@ -255,12 +247,8 @@ const kept: { name: string; cases: () => Promise<Tree> | Tree; codes: string[] }
   },
   {
     name: 'a session that was abandoned by hand, which is meant',
-    cases: async () => ({
-      [CASE_ID]: {
-        'case.md': 'A\n',
-        sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: abandoned') },
-      },
-    }),
+    cases: async () =>
+      having({ '2.md': (await waiting()).replace('state: plan_ready', 'state: abandoned') }),
     codes: ['state_by_hand'],
   },
   {
@@ -275,9 +263,7 @@ const kept: { name: string; cases: () => Promise<Tree> | Tree; codes: string[] }
     name: 'a sealed session that was changed in more than its state',
     cases: async () => {
       const text = (await abandoned()).replace('state: abandoned', 'state: complete')
-      return {
-        [CASE_ID]: { 'case.md': 'A\n', sessions: { '2.md': text.replace('Look.', 'Look!') } },
-      }
+      return having({ '2.md': text.replace('Look.', 'Look!') })
     },
     codes: ['session_changed', 'state_by_hand'],
   },
@@ -294,7 +280,7 @@ for (const { name, cases, codes } of kept) {
 
 t.test('--fix makes a session of a file that was moved to another number', async (t) => {
   const moved = await waiting()
-  const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions: { '7.md': moved } } })
+  const space = workspace(t, having({ '7.md': moved }))
   const { fixed, findings } = await space.check(true)
   t.match(fixed.join('\n'), /sessions\/7\.md: session 2 is now session 7/)
   t.strictSame(findings, [])
@@ -302,13 +288,13 @@ t.test('--fix makes a session of a file that was moved to another number', async
 
   const text = await abandoned()
   await t.test('but not of a sealed one', async (t) => {
-    const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions: { '7.md': text } } })
+    const space = workspace(t, having({ '7.md': text }))
     t.strictSame(codesOf(await space.check(true)), ['id_mismatch'])
     t.equal(space.read(CASE_ID, 'sessions/7.md'), text)
   })
   await t.test('but not of a copy', async (t) => {
     const sessions = { '2.md': text, '7.md': text }
-    const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+    const space = workspace(t, having(sessions))
     t.strictSame(codesOf(await space.check(true)), ['id_mismatch'])
     t.equal(space.read(CASE_ID, 'sessions/7.md'), text)
   })
@@ -316,7 +302,7 @@ t.test('--fix makes a session of a file that was moved to another number', async
 
 t.test('--fix lets latest.md lead to the newest session', async (t) => {
   const sessions = { '2.md': await waiting(), '10.md': await waiting({ id: PROOF, number: 10 }) }
-  const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+  const space = workspace(t, having(sessions))
   const latest = space.file(CASE_ID, 'sessions/latest.md')
   t.strictSame((await space.check()).findings, [], 'that there is none is no problem')
   t.match((await space.check(true)).fixed.join('\n'), /latest\.md: it points to session 10/)
@@ -332,7 +318,7 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
   t.strictSame(codesOf(await space.check(true)), [])
 
   await t.test('and keeps what an editor put in its place', async (t) => {
-    const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+    const space = workspace(t, having(sessions))
     writeFileSync(space.file(CASE_ID, 'sessions/latest.md'), 'my own words\n')
     const { fixed, findings } = await space.check(true)
     t.match(fixed.join('\n'), /points to session 10 again; .* kept as a conflict copy$/)

@@ -14,14 +14,12 @@ t.test("a project's folder is recognised, and imported once", async (t) => {
   const counts = { backlog: 5, beads: 6, taskmaster: 6 }
   for (const [tool, count] of Object.entries(counts)) {
     const folder = join('projects', tool)
-    const dry = await cli.run('import', folder, '--dry-run', '--json')
-    t.match(dry.json, { dry_run: true, made: count }, tool)
-    t.match((await cli.run('import', folder, '--json')).json, { made: count, present: 0 })
-    t.match((await cli.run('import', folder, '--json')).json, { made: 0, present: count })
+    t.match((await cli.run('import', folder, '--json')).json, { made: count, present: 0 }, tool)
+    const again = await cli.run('import', folder, '--dry-run', '--json')
+    t.match(again.json, { dry_run: true, made: 0, present: count }, tool)
   }
   const notes = readdirSync(join(cli.root, 'memory', 'cases'), { recursive: true })
   t.equal(notes.filter((name) => String(name).endsWith('beads.md')).length, 6)
-  t.notMatch((await cli.run('check')).stdout, /memory/)
 })
 
 t.test('an export of vibe-kanban', async (t) => {

@@ -22,8 +22,8 @@ import type { Client as CasefileClient } from '../../src/client/client.ts'
 import { changeMemory } from '../../src/client/memory-change.ts'
 import { CLI, workspaceOf } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
-import { inLongLane } from '../fixtures/full.ts'
-import { mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
+import { type McpClient, mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
 import { must, step } from '../fixtures/session-client.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
@@ -269,29 +269,22 @@ t.test('the tools', async (t) => {
     const frontmatter = '---\nstate: RESOLVED\nverified: true\n---\n'
     const attempts: [tool: string, args: object, says: RegExp][] = [
       ['append_memory', { filename: 'case.md', text: frontmatter }, /part of the record/],
-      ['append_memory', { filename: 'CASE.md', text: frontmatter }, /part of the record/],
       ['append_memory', { filename: '1.md', text: 'x' }, /part of the record/],
-      ['append_memory', { filename: 'latest.md', text: 'x' }, /part of the record/],
       ['append_memory', { filename: '../case.md', text: 'x' }, /not a memory file name/],
       ['append_memory', { filename: 'proof/x.md', text: 'x' }, /not a memory file name/],
-      ['append_memory', { filename: 'notes.md?x', text: 'x' }, /not a memory file name/],
-      ['append_memory', { filename: '.hidden.md', text: 'x' }, /not a memory file name/],
       ['append_memory', { filename: 'link.md', text: 'x' }, /symbolic link/],
       ['append_memory', { text: ' \n' }, /blank/],
       ['append_memory', { text: 'half \ud800' }, /half of a character/],
       ['append_memory', { text: 'x', state: 'RESOLVED' }, /Unrecognized key: "state"/],
-      ['read_memory', { filename: '..' }, /not a memory file name/],
       ['read_memory', { filename: 'link.md' }, /symbolic link/],
       ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
       ['propose_plan', { plan: 'x', state: 'approved' }, /Unrecognized key/],
-      ['propose_plan', { plan: ' ' }, /not only white space/],
       ['propose_plan', { plan: 'x', hypothesis: '\udc00' }, /hypothesis contains half/],
       ['propose_plan', { plan: '```sh run bogus=1\n```\n' }, /unknown key "bogus"/],
       ['attach_proof', { type: 'x', content: 'x', verified: true }, /Unrecognized key/],
       ['attach_proof', { type: 'x: y\nverified: true', content: 'x' }, /lower-case/],
       ['attach_proof', { type: 'x', content: '\ud800' }, /content contains half/],
       ['attach_proof', { type: 'x' }, /Give exactly one of content.*picture, or artifact/],
-      ['attach_proof', { content: 'x', artifact: '1-say.log' }, /Give exactly one/],
       ['attach_proof', { type: 'x', artifact: '../case.md' }, /candidate/],
       ['get_case', { case: `../${PROVED}` }, /No case matches.*list_cases shows them/],
       ['get_session', { session: 0 }, /session/],
@@ -338,7 +331,6 @@ t.test('the tools', async (t) => {
       ['answer_comment', { comment: asked.slice(0, 4), text: 'x' }, /no sent comment/],
       ['answer_comment', { comment: asked, text: ' ' }, /text/],
       ['answer_comment', { comment: asked, text: 'x', resolved: true }, /Unrecognized key/],
-      ['answer_comment', { comment: asked, text: 'x', author: 'Ada' }, /Unrecognized key/],
     ]
     for (const [tool, args, says] of more) {
       const answer = await agent.call(tool, { case: WAITING, ...args })
@@ -440,13 +432,8 @@ t.test('resources', async (t) => {
       'file:///etc/passwd',
       'casefile://cases/',
       `${one}/`,
-      `${one}/case.md`,
-      `${one}/memory/../case.md`,
       `${one}/memory/..%2fcase.md`,
-      `${one}/memory/%2e%2e`,
-      `${one}/memory/case.md#x`,
       `${one}/memory/a.md?offset=-1`,
-      `${one}/sessions/../gate`,
       `${one}/proof/checklist`,
       `${one}/sessions/0`,
       `${one}/artifacts/1-test.tap`,
@@ -477,19 +464,23 @@ t.test('resources', async (t) => {
   })
 
   await t.test('whoever changes something, agents are told, in both protocols', async (t) => {
-    const modern = await mcpClient(t, here, 'auto')
-    t.equal(modern.client.getProtocolEra(), 'modern')
+    const all: McpClient[] = [agent]
     await agent.client.subscribeResource({ uri: NOTES })
-    await modern.client.listen({ resourcesListChanged: true, resourceSubscriptions: [NOTES] })
-    const both = [agent, modern]
-    for (const each of both) await each.says(/sends changes/)
-    const updated = both.map((each) => each.notified('resources/updated'))
-    const listed = both.map((each) => each.notified('resources/list_changed'))
+    if (isLong) {
+      const modern = await mcpClient(t, here, 'auto')
+      t.equal(modern.client.getProtocolEra(), 'modern')
+      await modern.client.listen({ resourcesListChanged: true, resourceSubscriptions: [NOTES] })
+      all.push(modern)
+    }
+    for (const each of all) await each.says(/sends changes/)
+    const updated = all.map((each) => each.notified('resources/updated'))
+    const listed = all.map((each) => each.notified('resources/list_changed'))
     await must(service, 'PUT', `/cases/${WAITING}/memory/notes.md`, 'Theirs.')
-    t.match(await Promise.all(updated), [{ uri: NOTES }, { uri: NOTES }])
+    for (const told of updated) t.match(await told, { uri: NOTES })
     await must(service, 'POST', '/cases', { title: 'A new one' })
     await Promise.all(listed)
-    t.match((await modern.call('append_memory', { case: WAITING, text: 'Mine.' })).isError, false)
+    const mine = { case: WAITING, text: 'Mine.' }
+    t.match((await all.at(-1)!.call('append_memory', mine)).isError, false)
     t.match(await agent.read(NOTES), ['Theirs.\n\nMine.\n'])
   })
 })

@@ -29,9 +29,6 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   const gate = await cli.run('gate', 'door')
   t.match(gate.stderr, missing)
   t.match(gate.stderr, next)
-  const proof = (await cli.run('show', 'door', '1', '--json')).json.candidates[0].artifact
-  t.match(await cli.run('proof', 'add', 'door', '--artifact', proof, '--verify'), { code: 0 })
-  t.match(await cli.run('resolve', 'door'), { code: 0, stderr: missing })
   t.match(await cli.run('show', 'door', '1'), {
     stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,
   })
