@@ -17,8 +17,9 @@ export async function runGroup(files) {
   t.after(async () => {
     for (const end of teardowns) await end()
   })
+  const limit = Number(process.env.TAP_TIMEOUT) * 1000
   for (const file of files) {
-    t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000) // from now on: the limit is for each file
+    t.setTimeout(limit) // from now on: it is for each file
     const before = cpuSeconds()
     // a file can have its folder at the top, where all files share one test
     t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))
@@ -26,6 +27,7 @@ export async function runGroup(files) {
     if (!t.idle) await once(t, 'idle')
     t.comment(`${file}: ${(cpuSeconds() - before).toFixed(1)} s of CPU`)
   }
+  t.setTimeout(files.length * limit) // tap compares it with the time of all
   t.on('complete', () => process.exit()) // whatever a test has left open
   t.end()
 }
