@@ -1,51 +1,55 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { git, must, type Ref, reaches, stream } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const TEST = '```sh run id=test proof=log\ntest -f done.txt\n```\n'
 const PLAN = `# Raise the limit\n\n1. Raise it to ten.\n\n${TEST}`
 const hasProc = { skip: existsSync('/proc/self') ? false : 'needs /proc' }
 
-async function opened(t: Test, options = {}) {
-  const app = await openTestService(t, options)
-  writeFileSync(join(app.root, 'limit.js'), 'limit = 1\n')
-  git(app.root, 'init', '--quiet')
-  git(app.root, 'add', 'limit.js')
-  git(app.root, '-c', 'user.name=Ada', '-c', 'user.email=a@b', 'commit', '-qm', 'first')
-  const newCase = async (title = 'Raise the limit'): Promise<string> =>
-    (await app.newCase({ title })).id
-  return { app, newCase, case_id: await newCase() }
-}
+const app = await openTestService(t, { limits: { resume: 50 } })
+writeFileSync(join(app.root, 'limit.js'), 'limit = 1\n')
+git(app.root, 'init', '--quiet')
+git(app.root, 'add', 'limit.js')
+git(app.root, 'commit', '-qm', 'first')
 
-const sessionsOf = (app: TestService, case_id: string) =>
-  must(app, 'GET', `/cases/${case_id}/sessions`)
+const newCase = async (title = 'Raise the limit'): Promise<string> =>
+  (await app.newCase({ title })).id
+
+const sessionsOf = (case_id: string) => must(app, 'GET', `/cases/${case_id}/sessions`)
 
 /** The session with this number, once it is in a state. */
 async function inState(
-  app: TestService,
   case_id: string,
   state: string,
   number = 1,
 ): Promise<Ref & { origin: string }> {
-  let found: (Ref & { number: number; state: string; origin: string }) | undefined
-  await until(async () => {
-    const all: (typeof found)[] = await sessionsOf(app, case_id)
-    found = all.find((session) => session!.number === number && session!.state === state)
-    return found !== undefined
-  })
-  return { ...found!, path: `/cases/${case_id}/sessions/${found!.id}` }
+  for (;;) {
+    const reached = new Promise<void>((resolve) => {
+      const stop = app.service.eventLog.subscribe(({ envelope }) => {
+        if (!envelope.includes(`"new_state":"${state}"`)) return
+        stop()
+        resolve()
+      })
+    })
+    const all = await sessionsOf(case_id)
+    const found = all.find(
+      (each: { number: number; state: string }) => each.number === number && each.state === state,
+    )
+    if (found) return { ...found, path: `/cases/${case_id}/sessions/${found.id}` }
+    await reached
+  }
 }
 
 /** A hook still waits when the service of the test ends. */
 const isCut = () => {}
 
 t.test('a plan waits, is sent back, is approved here, and is proved before the end', async (t) => {
-  const { app, case_id } = await opened(t)
+  const case_id = await newCase()
   const transcript = join(app.root, '..', 'transcript.jsonl')
   const usage = { input_tokens: 100, output_tokens: 7 }
   const line = { type: 'assistant', message: { id: 'a', model: 'opus', usage } }
@@ -57,7 +61,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
     said.systemMessage,
     'Casefile records this as "Raise the limit"; nothing may change before you approve a plan.',
   )
-  t.equal((await sessionsOf(app, case_id)).length, 0, 'nothing to record yet')
+  t.equal((await sessionsOf(case_id)).length, 0, 'nothing to record yet')
   await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit' })
 
   const file = join(app.root, 'limit.js')
@@ -68,7 +72,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(await agent.call('Bash', { command: 'npm install' }), /only commands that read/)
 
   const first = agent.present(PLAN)
-  const session = await inState(app, case_id, 'plan_ready')
+  const session = await inState(case_id, 'plan_ready')
   t.match(session, { origin: 'terminal', provider: 'claude', state: 'plan_ready' })
   t.match(await agent.call('Bash', { command: 'npm i' }, { agent_id: 'sub' }), /waits for/)
   const comments = `${session.path}/comments`
@@ -84,7 +88,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   const text = (hypothesis: string) =>
     `# Raise the limit\n\nRead first.\n\n## Hypothesis\n\n${hypothesis}\n\n## Plan\n\n1. Raise it.\n\n${TEST}`
   const second = agent.present(text('It is too low.'))
-  await inState(app, case_id, 'plan_ready')
+  await inState(case_id, 'plan_ready')
   const planned = await must(app, 'GET', session.path)
   t.equal(planned.hypothesis, 'It is too low.', 'of the plan that states one')
   const rest = `# Raise the limit\n\nRead first.\n\n1. Raise it.\n\n${TEST}`
@@ -121,6 +125,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(trail, /agent_transcript path=\S*transcript\.jsonl sha256=[0-9a-f]{64}/)
   t.match(done.usage_total, { output_tokens: 7 }, 'counted once')
 
+  rmSync(join(app.root, 'done.txt'))
   // the second conversation: an abandoned plan, then a deleted case
   const other = hookedAgent(app, { case_id, session: 'conversation-2' })
   // before the dialog of the agent hides notices
@@ -131,18 +136,18 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   })
   t.equal(await writesPlan(), null, 'once for a plan')
   other.present(PLAN).catch(isCut)
-  const next = await inState(app, case_id, 'plan_ready', 2)
+  const next = await inState(case_id, 'plan_ready', 2)
   await must(app, 'POST', `${next.path}/revise`, { note: 'No.' })
   t.match(await writesPlan(), { systemMessage: /plan waits/ }, 'again for another plan')
   const asked = other.present(PLAN)
-  await inState(app, case_id, 'plan_ready', 2)
+  await inState(case_id, 'plan_ready', 2)
   await must(app, 'POST', `${next.path}/abandon`, { reason: 'Not now.' })
   t.match(await asked, { behavior: 'deny', message: /abandoned.*Not now\./ })
   t.match(await other.call('Write', { file_path: 'x' }), /nothing may be changed/)
-  t.equal((await sessionsOf(app, case_id)).length, 2, 'its calls begin no other session')
+  t.equal((await sessionsOf(case_id)).length, 2, 'its calls begin no other session')
   const waits = hookedAgent(app, { case_id, session: 'conversation-3' })
   const lost = waits.present(PLAN)
-  await inState(app, case_id, 'plan_ready', 3)
+  await inState(case_id, 'plan_ready', 3)
   await must(app, 'DELETE', `/cases/${case_id}`)
   t.strictSame(await lost, {}, 'the hook is let go')
   const call = () => waits.call('Write', { file_path: 'x' })
@@ -156,10 +161,14 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
 })
 
 t.test('the work begins after the tests before it, within the scope of the plan', async (t) => {
-  const { app, case_id } = await opened(t)
+  const case_id = await newCase()
   const shell = spawn('sh', [], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] })
   t.teardown(() => shell.kill('SIGKILL'))
-  const agent = hookedAgent(app, { case_id, headers: { 'x-casefile-pid': `${shell.pid}` } })
+  const agent = hookedAgent(app, {
+    case_id,
+    session: 'tested',
+    headers: { 'x-casefile-pid': `${shell.pid}` },
+  })
   await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
   writeFileSync(join(app.root, 'early.js'), 'x\n')
   const go = join(app.root, 'go')
@@ -174,7 +183,7 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
       isAnswered = true
     })
     .catch(isCut)
-  const session = await inState(app, case_id, 'plan_ready')
+  const session = await inState(case_id, 'plan_ready')
   const plan_violation = { files: ['early.js'] }
   t.match(await must(app, 'GET', session.path), { plan_violation }, 'before it is approved')
   const html = (await app.request('GET', `/case/${case_id}/session/1`)).text
@@ -182,23 +191,26 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
   if (!hasProc.skip) {
     const comments = `${session.path}/comments`
     const { id } = await must(app, 'POST', comments, { text: 'Why?' })
-    /** A request of a process that the agent started. */
-    const send = async (path: string, body: object) => {
-      const headers = { 'content-type': 'application/json', 'casefile-actor': 'Ada' }
-      const options = { method: 'POST', headers, body: JSON.stringify(body) }
-      const script = join(app.root, '..', `send-${path.length}.mjs`)
-      const sends = `fetch('${app.url}${path}', ${JSON.stringify(options)})`
-      writeFileSync(script, `const r = await ${sends}; console.log(r.status, await r.text())`)
-      const out = `${script}.out`
-      shell.stdin.write(
-        `'${process.execPath}' '${script}' > '${out}.new'; mv '${out}.new' '${out}'\n`,
-      )
-      await until(() => existsSync(out))
-      return readFileSync(out, 'utf8')
-    }
-    const approves = await send(`${session.path}/approve`, {})
-    const replies = await send(`${comments}/${id}/replies`, { text: 'Because.' })
-    const says = await send(comments, { text: 'Mine.' })
+    const asked = [
+      [`${session.path}/approve`, {}],
+      [comments, { text: 'Mine.' }],
+      [`${comments}/${id}/replies`, { text: 'Because.' }],
+    ]
+    // a process that the agent started
+    const out = join(app.root, '..', 'answers')
+    const headers = { 'content-type': 'application/json', 'casefile-actor': 'Ada' }
+    const script = `const { writeFileSync, renameSync } = await import('node:fs')
+const answers = []
+for (const [path, body] of ${JSON.stringify(asked)}) {
+  const init = { method: 'POST', headers: ${JSON.stringify(headers)}, body: JSON.stringify(body) }
+  const answer = await fetch('${app.url}' + path, init)
+  answers.push(answer.status + ' ' + await answer.text())
+}
+writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '${out}')`
+    writeFileSync(`${out}.mjs`, script)
+    shell.stdin.write(`'${process.execPath}' '${out}.mjs'\n`)
+    await until(() => existsSync(out))
+    const [approves, says, replies] = JSON.parse(readFileSync(out, 'utf8'))
     t.match(approves, /^403 .*own_session/, 'an agent cannot approve its own plan')
     t.match(says, /^403 .*own_session/)
     t.match(replies, /^201 /)
@@ -261,7 +273,6 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
 })
 
 t.test('an agent is told what the case requires, and what was found and tried', async (t) => {
-  const { app } = await opened(t)
   const { id: case_id } = await app.newCase({
     title: 'Limit',
     description: 'It is too low.',
@@ -269,9 +280,9 @@ t.test('an agent is told what the case requires, and what was found and tried', 
   })
   writeFileSync(app.file(case_id, 'findings.md'), 'The limit is read in app.js.\n')
   writeFileSync(app.file(case_id, 'long.md'), 'much '.repeat(4000))
-  const first = hookedAgent(app, { case_id })
+  const first = hookedAgent(app, { case_id, session: 'told' })
   first.present(PLAN).catch(isCut)
-  const session = await inState(app, case_id, 'plan_ready')
+  const session = await inState(case_id, 'plan_ready')
   await must(app, 'POST', `${session.path}/abandon`, { reason: 'It misses the cause.' })
   const said = await hookedAgent(app, { case_id, session: 'second' }).tell('SessionStart')
   const { additionalContext } = said.hookSpecificOutput
@@ -297,10 +308,10 @@ t.test('an agent is told what the case requires, and what was found and tried', 
 })
 
 t.test('an answer in the dialog of the agent counts', async (t) => {
-  const { app, case_id } = await opened(t)
-  const agent = hookedAgent(app, { case_id })
+  const case_id = await newCase()
+  const agent = hookedAgent(app, { case_id, session: 'dialog' })
   const asked = agent.present(PLAN)
-  const session = await inState(app, case_id, 'plan_ready')
+  const session = await inState(case_id, 'plan_ready')
   const plan = `${PLAN}\nEdited there.\n`
   await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan } })
   t.strictSame(await asked, {}, 'the hook that waits is let go')
@@ -313,14 +324,14 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   const forged = hookedAgent(app, { case_id, session: 'forged' })
   await forged.tell('UserPromptSubmit', { prompt: 'Hello' })
   await forged.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan: PLAN } })
-  const never = await inState(app, case_id, 'planning', 2)
+  const never = await inState(case_id, 'planning', 2)
   t.equal((await must(app, 'GET', never.path)).plan, '', 'not of a plan never presented')
   await must(app, 'POST', `${never.path}/abandon`)
 
   const headers = { 'x-casefile-strict': '1' }
   const strict = hookedAgent(app, { case_id, session: 'strict', headers })
   const waits = strict.present(PLAN)
-  const third = await inState(app, case_id, 'plan_ready', 3)
+  const third = await inState(case_id, 'plan_ready', 3)
   await strict.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan: PLAN } })
   await waits
   t.equal((await must(app, 'GET', third.path)).state, 'plan_ready', 'only Casefile counts')
@@ -330,7 +341,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
 
   const changes = hookedAgent(app, { case_id, session: 'changes' })
   const back = changes.present(PLAN)
-  const fourth = await inState(app, case_id, 'plan_ready', 4)
+  const fourth = await inState(case_id, 'plan_ready', 4)
   await changes.tell('Stop', { stop_hook_active: false })
   t.strictSame(await back, {}, 'changes asked for there take the plan back here')
   t.equal((await must(app, 'GET', fourth.path)).state, 'planning')
@@ -339,7 +350,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
 })
 
 t.test('which case', async (t) => {
-  const { app, case_id, newCase } = await opened(t)
+  const case_id = await newCase()
   const boundTo = async (session: string) => {
     const all = await must(app, 'GET', '/conversations')
     return all.find((each: { agent_session: string }) => each.agent_session === session)
@@ -367,10 +378,10 @@ t.test('which case', async (t) => {
   t.equal(await loose.tell('Stop'), null)
   const unbound = await boundTo('unbound')
   t.match(unbound, { case_id: null, folder: '.', tool_calls: 1 })
-  t.equal((await sessionsOf(app, case_id)).length, 0)
+  t.equal((await sessionsOf(case_id)).length, 0)
   await must(app, 'POST', `/conversations/${unbound.id}/adopt`, { case_id })
   t.match(await loose.call('Write', { file_path: join(app.root, 'a') }), /no approved plan/)
-  t.equal((await sessionsOf(app, case_id)).length, 1)
+  t.equal((await sessionsOf(case_id)).length, 1)
 
   const tree = join(app.root, '..', 'tree')
   git(app.root, 'worktree', 'add', '--quiet', '--detach', tree)
@@ -390,7 +401,7 @@ t.test('which case', async (t) => {
   const prompt = () => agent.tell('UserPromptSubmit', { prompt: 'Now the other limit' })
   const write = () => agent.call('Write', { file_path: join(app.root, 'limit.js') })
   agent.present(PLAN).catch(isCut)
-  const session = await inState(app, closed, 'plan_ready')
+  const session = await inState(closed, 'plan_ready')
   await must(app, 'POST', `${session.path}/abandon`)
   const state = { state: 'WONT_FIX', outcome: 'NotNeeded', reason: 'Not needed.' }
   await must(app, 'PUT', `/cases/${closed}/state`, state)
@@ -402,7 +413,7 @@ t.test('which case', async (t) => {
   t.match(await agent.call('Bash', { command: 'npm install' }), over)
   t.equal(await agent.tell('Stop'), null)
   t.match(await boundTo('over'), { case_id: closed, is_gated: true, needs_case: true })
-  t.equal((await sessionsOf(app, closed)).length, 1, 'a closed case has no more sessions')
+  t.equal((await sessionsOf(closed)).length, 1, 'a closed case has no more sessions')
 
   const next = await newCase('The other limit')
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: next })
@@ -414,7 +425,7 @@ t.test('which case', async (t) => {
   t.match(await write(), /The other limit.*no approved plan/)
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   t.match(await boundTo('over'), { case_id: next }, 'an open case is left only by its end')
-  const [{ id }] = await sessionsOf(app, next)
+  const [{ id }] = await sessionsOf(next)
   await must(app, 'POST', `/cases/${next}/sessions/${id}/abandon`)
   await must(app, 'PUT', `/cases/${next}/state`, state)
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
@@ -423,17 +434,17 @@ t.test('which case', async (t) => {
 })
 
 t.test('a conversation that ends, and a service that stops meanwhile', async (t) => {
-  const { app, case_id, newCase } = await opened(t, { limits: { resume: 50 } })
-  const agent = hookedAgent(app, { case_id })
+  const case_id = await newCase()
+  const agent = hookedAgent(app, { case_id, session: 'ended' })
   await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
   await agent.tell('SessionEnd', { reason: 'prompt_input_exit' })
-  const session = await inState(app, case_id, 'abandoned')
+  const session = await inState(case_id, 'abandoned')
   t.match(recordOf(app, session), /ended before it presented a plan/)
 
   // resumed late, while its plan waits
   const resumed = hookedAgent(app, { case_id, session: 'resumed' })
   resumed.present(PLAN).catch(isCut)
-  const third = await inState(app, case_id, 'plan_ready', 2)
+  const third = await inState(case_id, 'plan_ready', 2)
   await resumed.tell('SessionEnd', { reason: 'other' })
   await resumed.tell('SessionStart', { source: 'resume' })
   const again = resumed.present(PLAN)
@@ -449,18 +460,18 @@ t.test('a conversation that ends, and a service that stops meanwhile', async (t)
   // two plans wait while the service stops; the conversation of the second ended before
   const waits = hookedAgent(app, { case_id, session: 'waits' })
   const lost = waits.present(PLAN).catch(String)
-  const fourth = await inState(app, case_id, 'plan_ready', 3)
+  const fourth = await inState(case_id, 'plan_ready', 3)
   const other = await newCase()
-  const over = hookedAgent(app, { case_id: other, session: 'over' })
+  const over = hookedAgent(app, { case_id: other, session: 'over-before' })
   over.present(PLAN).catch(isCut)
-  const last = await inState(app, other, 'plan_ready')
+  const last = await inState(other, 'plan_ready')
   await over.tell('SessionEnd', { reason: 'other' })
   await app.restart()
   t.match(await lost, /503|ECONNRESET|socket/, 'the hook is not answered, and asks again')
   const asked = waits.present(PLAN)
   await must(app, 'POST', `${fourth.path}/approve`)
   t.match(await asked, { behavior: 'allow' })
-  t.equal((await sessionsOf(app, case_id)).length, 3)
+  t.equal((await sessionsOf(case_id)).length, 3)
   await must(app, 'POST', `${fourth.path}/abandon`)
   await must(app, 'POST', `${last.path}/approve`)
   await reaches(app, last, 'failed')
@@ -468,7 +479,7 @@ t.test('a conversation that ends, and a service that stops meanwhile', async (t)
 })
 
 t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
-  const { app, case_id } = await opened(t)
+  const case_id = await newCase()
   const transcript = join(app.root, '..', 'rollout.jsonl')
   const item = (turn_id: string, text: string) => {
     const payload = { type: 'item_completed', turn_id, item: { type: 'Plan', id: 'x', text } }
@@ -477,14 +488,14 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   const plans = [item('turn-0', 'Old.'), item('turn-1', 'First.'), item('turn-1', PLAN)]
   writeFileSync(transcript, plans.join(''))
   await must(app, 'PUT', '/current-case', { folder: '.', case_id })
-  const agent = hookedAgent(app, { agent: 'codex', transcript })
+  const agent = hookedAgent(app, { agent: 'codex', session: 'codex', transcript })
   await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit', turn_id: 'turn-1' })
   t.match(
     await agent.tell('Stop', { turn_id: 'turn-1' }),
     { systemMessage: /the plan waits for your approval here, at http.*, or by: casefile approve/ },
     'its own question comes at once',
   )
-  const session = await inState(app, case_id, 'plan_ready')
+  const session = await inState(case_id, 'plan_ready')
   t.match((await must(app, 'GET', session.path)).plan, 'Raise it to ten.')
   const patch = { command: '*** Begin Patch\n*** Update File: limit.js\n*** End Patch' }
   t.match(await agent.call('apply_patch', patch), /waits for the operator/)
@@ -500,7 +511,7 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   const said = await agent.tell('UserPromptSubmit', { ...implement, turn_id: 'turn-3' })
   t.match(said, { systemMessage: over, hookSpecificOutput: { additionalContext: over } })
   t.match(await agent.call('apply_patch', { command: '*** Begin Patch' }), over)
-  t.equal((await sessionsOf(app, case_id)).length, 1, 'it is not asked about again')
+  t.equal((await sessionsOf(case_id)).length, 1, 'it is not asked about again')
 
   // with --strict the prompt that implements the plan waits
   const headers = { 'x-casefile-strict': '1' }
@@ -509,7 +520,7 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   const mine = { transcript: rollout, case_id, session: 's', headers }
   const codex = hookedAgent(app, { agent: 'codex', ...mine })
   t.match(await codex.tell('Stop', { turn_id: 'turn-1' }), { systemMessage: /the plan waits/ })
-  const second = await inState(app, case_id, 'plan_ready', 2)
+  const second = await inState(case_id, 'plan_ready', 2)
   const waits = codex.tell('UserPromptSubmit', implement)
   await must(app, 'PUT', `${second.path}/plan`, { plan: `${PLAN}\nMine.\n` })
   await must(app, 'POST', `${second.path}/approve`, { note: 'Careful.' })
