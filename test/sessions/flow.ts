@@ -20,17 +20,19 @@ import {
   stream,
 } from '../fixtures/session-client.ts'
 import { recordOf } from '../fixtures/session-record.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const ok = step('echo done')
+const service = await openTestService(t, {
+  files: {
+    'casefile.md': '---\nproviders: { mine: { kind: command, plan: [touch, owned] } }\n---\n',
+    file: 'x',
+    a: {},
+  },
+})
 
 /** What a person changes in the file of a session. */
-function replace(
-  service: TestService,
-  ref: { case_id: string },
-  from: string | RegExp,
-  to: string,
-) {
+function replace(ref: { case_id: string }, from: string | RegExp, to: string) {
   const file = service.file(ref.case_id, 'sessions', '1.md')
   const text = readFileSync(file, 'utf8')
   if (text.replace(from, to) === text) throw new Error(`nothing to replace: ${from}`)
@@ -38,7 +40,6 @@ function replace(
 }
 
 t.test('an approval counts once, and for the text that was shown', async (t) => {
-  const service = await openTestService(t, { files: { a: {}, b: {} } })
   const approve = (path: string, body?: object) => service.request('POST', `${path}/approve`, body)
   const ref = await planned(service, { runbook: step('touch never', 'sh run foo=1') })
   const edit = (body: object) => service.request('PUT', `${ref.path}/plan`, body)
@@ -81,8 +82,8 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
   t.match(await approve(ref.path, { plan_sha256: 'x' }), { status: 400 })
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
 
-  const answers = await Promise.all(Array.from({ length: 20 }, () => approve(ref.path)))
-  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(409)])
+  const answers = await Promise.all(Array.from({ length: 5 }, () => approve(ref.path)))
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(4).fill(409)])
   t.match(answers.find(({ status }) => status === 200)?.json, { state: 'approved' })
   t.match(answers.find(({ status }) => status === 409)?.json, { code: 'already_active' })
   await reaches(service, ref, 'complete')
@@ -91,34 +92,27 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
   t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
 
   // by hand
-  for (const [workdir, withHash] of [
-    ['a', true],
-    ['b', false],
-  ] as const) {
-    const runbook = step('until test -e go; do sleep 0.02; done; echo old')
-    const hand = await planned(service, { runbook, fields: { workdir } })
-    const { plan_sha256 } = await must(service, 'GET', hand.path)
-    replace(service, hand, 'echo old', 'echo new')
-    t.match(await approve(hand.path, { plan_sha256 }), { status: 409 })
-    const shown = await must(service, 'GET', hand.path)
-    t.match(shown, { plan: /echo new/, state: 'plan_ready' })
-    const body = withHash ? { plan_sha256: shown.plan_sha256 } : undefined
-    t.match(await approve(hand.path, body), { status: 200 })
-    await reaches(service, hand, 'executing')
-    replace(service, hand, 'echo new', 'echo forged')
-    t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
-    t.match(await service.request('DELETE', `/cases/${hand.case_id}`), { status: 409 })
-    writeFileSync(join(service.root, workdir, 'go'), '')
-    await reaches(service, hand, 'complete')
-    const session = await must(service, 'GET', hand.path)
-    t.match(session, { output: /^new$/m, plan: /echo new/, problems: { length: 0 } })
-    t.match(recordOf(service, hand), `plan_sha256: ${shown.plan_sha256}`)
-  }
+  const runbook = step('until test -e go; do sleep 0.05; done; echo old')
+  const hand = await planned(service, { runbook, fields: { workdir: 'a' } })
+  const { plan_sha256 } = await must(service, 'GET', hand.path)
+  replace(hand, 'echo old', 'echo new')
+  t.match(await approve(hand.path, { plan_sha256 }), { status: 409 })
+  const shown = await must(service, 'GET', hand.path)
+  t.match(shown, { plan: /echo new/, state: 'plan_ready' })
+  t.match(await approve(hand.path, { plan_sha256: shown.plan_sha256 }), { status: 200 })
+  await reaches(service, hand, 'executing')
+  replace(hand, 'echo new', 'echo forged')
+  t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
+  t.match(await service.request('DELETE', `/cases/${hand.case_id}`), { status: 409 })
+  writeFileSync(join(service.root, 'a/go'), '')
+  await reaches(service, hand, 'complete')
+  const session = await must(service, 'GET', hand.path)
+  t.match(session, { output: /^new$/m, plan: /echo new/, problems: { length: 0 } })
+  t.match(recordOf(service, hand), `plan_sha256: ${shown.plan_sha256}`)
   t.match(await service.request('DELETE', `/cases/${ref.case_id}`), { status: 200 })
 })
 
 t.test('a revision plans again from the files, and asks for attention again', async (t) => {
-  const service = await openTestService(t)
   const published = listen(t, service)
   const attention = async () =>
     (await published.newEvents())
@@ -151,11 +145,6 @@ t.test('a revision plans again from the files, and asks for attention again', as
 })
 
 t.test('what a session cannot be made with', async (t) => {
-  const files = {
-    'casefile.md': '---\nproviders: { mine: { kind: command, plan: [touch, owned] } }\n---\n',
-    file: 'x',
-  }
-  const service = await openTestService(t, { files })
   const planning = { type: 'planning' }
   const cases: [name: string, fields: object, body: object, expected: object][] = [
     ['no type', {}, {}, { status: 400, json: { errors: [{ path: 'type' }] } }],
@@ -202,7 +191,6 @@ t.test('what a session cannot be made with', async (t) => {
 })
 
 t.test('a session that failed needs the operator, and is planned again', async (t) => {
-  const service = await openTestService(t)
   const lines = `for n in $(seq 400); do echo "line $n of many words"; done; exit 3`
   const needs = async (id: string) => {
     const rows = await must(service, 'GET', '/triage')
@@ -261,7 +249,6 @@ t.test('a session that failed needs the operator, and is planned again', async (
 })
 
 t.test('what was changed by hand since', async (t) => {
-  const service = await openTestService(t)
   const ref = await planned(service, { runbook: ok })
   const file = service.file(ref.case_id, 'sessions', '1.md')
   const text = readFileSync(file, 'utf8')
@@ -334,22 +321,22 @@ t.test('what was changed by hand since', async (t) => {
 })
 
 t.test('nothing but a request starts or moves anything', async (t) => {
-  const service = await openTestService(t)
   const now = '2026-11-20T10:00:00.000Z'
   const forge = (text: string, state: string, line: boolean) =>
     text.replace(/^state: .*$/m, `state: ${state}`) +
     (line ? `90. ${now} session_state_changed old_state=plan_ready new_state=${state}\n` : '')
   const forged = []
-  for (const state of ['approved', 'executing']) {
-    for (const line of [false, true]) {
-      const ref = await planned(service, { runbook: step('touch never') })
-      const file = service.file(ref.case_id, 'sessions', '1.md')
-      writeFileSync(file, forge(readFileSync(file, 'utf8'), state, line))
-      forged.push({ ref, line, name: `${state} by hand${line ? ', in the trail too' : ''}` })
-      const { problems, ...session } = await must(service, 'GET', ref.path)
-      t.match(problems, [{ code: line ? 'trail_changed' : 'state_by_hand' }])
-      t.equal(session.state, 'plan_ready')
-    }
+  for (const [state, line] of [
+    ['approved', false],
+    ['executing', true],
+  ] as const) {
+    const ref = await planned(service, { runbook: step('touch never') })
+    const file = service.file(ref.case_id, 'sessions', '1.md')
+    writeFileSync(file, forge(readFileSync(file, 'utf8'), state, line))
+    forged.push({ ref, line, name: `${state} by hand${line ? ', in the trail too' : ''}` })
+    const { problems, ...session } = await must(service, 'GET', ref.path)
+    t.match(problems, [{ code: line ? 'trail_changed' : 'state_by_hand' }])
+    t.equal(session.state, 'plan_ready')
   }
   const [first] = forged
   const from = recordOf(service, first!.ref).replace(/^state: .*$/m, 'state: plan_ready')
@@ -424,7 +411,6 @@ t.test('nothing but a request starts or moves anything', async (t) => {
 })
 
 t.test('a complete session is the record of what ran, and proof seals it', async (t) => {
-  const service = await openTestService(t)
   git(service.root, 'init', '-q')
   const { ref, session, events } = await ran(
     service,
