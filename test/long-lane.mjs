@@ -50,6 +50,7 @@ export const PARTS = {
       'test/events/editors.ts',
       'test/events/old-buffers.ts',
       'test/workspace/files.ts',
+      'test/workspace/index-file.ts',
       'test/workspace/plan-folders.ts',
     ],
     long: ['test/check/two-clones.ts', 'test/workspace/permissions.ts'],

@@ -7,7 +7,6 @@ import fs, {
   link,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
@@ -21,12 +20,11 @@ import fs, {
 } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { createDurable, makeFolder, writeDurable } from '../../src/files/durable-write.ts'
-import { hasCode } from '../../src/files/errno.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import { openNewFile } from '../../src/files/new-file.ts'
 import { readNow } from '../../src/files/read-now.ts'
@@ -35,7 +33,6 @@ import { emptyTrash, removeFolder } from '../../src/files/remove-folder.ts'
 import { removeStubborn } from '../../src/files/remove-stubborn.ts'
 import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/files/safe-read.ts'
 import { stageChange, stageNew } from '../../src/files/staged-file.ts'
-import { storageError } from '../../src/files/storage-error.ts'
 import { isTempName, removeTempFiles, tempName, trashName } from '../../src/files/temp-files.ts'
 import { openRunFolder } from '../../src/runners/output/run-folder.ts'
 import { defaultStateFolder, openStateFolder } from '../../src/state/state-folder.ts'
@@ -49,7 +46,7 @@ import { isFull } from '../fixtures/full.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 
 const run = promisify(execFile)
-const SWAPS = isFull ? 10_000 : 1000
+const SWAPS = isFull ? 10_000 : 100
 const asRoot = process.getuid?.() === 0
 const bytes = (text: string) => Buffer.from(text)
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o7777).toString(8)
@@ -217,7 +214,7 @@ t.test('a durable write', async (t) => {
       const old = Buffer.alloc(15_000, 'o')
       await writeDurable(path, old)
       const full = { code: 'storage_full', cause: { code: 'ENOSPC' } }
-      for (let round = 0; round < 100; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const error = await writeDurable(path, Buffer.alloc(60_000, 'n')).then(
           () => null,
           (error) => error,
@@ -394,19 +391,6 @@ t.test('reading a file that anybody may have put there', async (t) => {
   await t.test('a mistake of the caller is thrown', async (t) => {
     await t.rejects(readRegular('a\0b', { maxBytes: 9 }), { code: 'ERR_INVALID_ARG_VALUE' })
   })
-})
-
-t.test('a full quota is full storage, although libuv has no name for it', (t) => {
-  const code = `Unknown system error -${constants.errno.EDQUOT}`
-  const error = Object.assign(new Error(code), { code, errno: -constants.errno.EDQUOT })
-  const refusal = storageError(error, '/somewhere/case.md')
-  t.match(refusal, { code: 'storage_full', message: /^The change to case\.md .*\(EDQUOT\)/ })
-  t.equal(hasCode(Object.assign(new Error('x'), { code: 'ENOENT' }), 'EDQUOT', 'ENOENT'), true)
-  for (const other of [null, 'ENOENT', new Error('ENOENT')]) {
-    t.equal(hasCode(other, 'ENOENT'), false)
-    t.equal(storageError(other, 'x'), other)
-  }
-  t.end()
 })
 
 t.test('UTF-8', async (t) => {
@@ -712,7 +696,6 @@ t.test('removing what a program left', async (t) => {
     ['a file', async (left) => rmdir(left).then(() => writeFile(left, ''))],
     ['nothing', (left) => rmdir(left)],
     ['folders deeper than a path may be', (left) => makeTooDeep(left)],
-    ['long names', (left) => makeTooDeep(left, { name: 'é'.repeat(127), levels: 40 })],
     [
       'folders that nobody may look into',
       async (left) => {
@@ -739,15 +722,6 @@ t.test('removing what a program left', async (t) => {
         await writeFile(Buffer.concat([odd, Buffer.from('/\n')]), '')
       },
     ],
-    [
-      'many entries',
-      async (left) => {
-        for (let at = 0; at < 300; at += 1) {
-          await mkdir(join(left, `${at}/a/b`), { recursive: true })
-          await writeFile(join(left, `${at}/a/file`), '')
-        }
-      },
-    ],
   ]
   for (const [name, make] of cases) {
     await t.test(name, async (t) => {
@@ -757,18 +731,6 @@ t.test('removing what a program left', async (t) => {
       t.same(await readdir(dirname(left)), ['precious'])
     })
   }
-
-  await t.test('a socket', async (t) => {
-    const left = folder(t)
-    // its path may have 107 bytes
-    const short = await mkdtemp(join(tmpdir(), 'casefile-'))
-    const server = createServer().listen(join(short, 'socket'))
-    await once(server, 'listening')
-    await rename(short, join(left, 'a'))
-    t.equal(await removeStubborn(left), null)
-    server.close()
-    t.same(await readdir(dirname(left)), ['precious'])
-  })
 
   await t.test('links lead nowhere', async (t) => {
     const left = folder(t)

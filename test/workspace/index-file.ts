@@ -24,6 +24,7 @@ import {
   indexTop,
 } from '../../src/markdown/case-index.ts'
 import { createIndexFile } from '../../src/workspace/index-file.ts'
+import { isLong } from '../fixtures/full.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const idOf = (n: number) => `9d1e3b52-6a0f-4a53-9b57-${String(n).padStart(12, '0')}`
@@ -158,7 +159,7 @@ t.test('no title can break the table', async (t) => {
           throw new Error(`${JSON.stringify(title)} became ${JSON.stringify(found[n])}`)
       }
     }),
-    { numRuns: 8 },
+    { numRuns: isLong ? 8 : 2 },
   )
 })
 
