@@ -7,9 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openSandbox } from '../../src/runners/process/sandbox.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
-import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
+import { finished, git, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const isRoot = process.geteuid?.() === 0
 const probe = await openSandbox({ readOnly: ['/'], hidden: [], open: [tmpdir(), '/proc'] })
@@ -108,30 +109,14 @@ const ESCAPES = {
     exit 1`,
 }
 
-for (const [who, user, options] of people) {
-  t.test(`nothing gets out of a run of ${who}`, options, async (t) => {
-    const place = await walledPlace(t, { user })
-    const { HOME, OTHER, RECORDS } = place.places
-    // some would harm this machine if nothing held them
-    const { guarded } = await runAll(place, { first: 'true' })
-    t.match(guarded, { mode: 'work', guard: 'mount', writes: ['the working folder'] })
-    if (guarded?.writes === undefined) return
-    const { ended } = await runAll(place, ESCAPES)
-    for (const [name, { exit, said }] of Object.entries(ended)) {
-      t.test(`keeps out ${name}`, async (t) => {
-        t.ok(exit, said)
-        t.notMatch(said, 'top secret')
-      })
-    }
-    const found = readdirSync(HOME).filter((name) => /new|late|bash_profile|zshenv/.test(name))
-    t.strictSame(found, [])
-    t.equal(readFileSync(join(HOME, '.bashrc'), 'utf8'), 'as it was')
-    t.equal(readFileSync(join(OTHER, 'file'), 'utf8'), 'as it was')
-    t.equal(readFileSync(join(RECORDS, 'note.md'), 'utf8'), 'as it was')
-    for (const path of [`${RECORDS}/late`, '/etc/casefile-escape', `${HOME}/.ssh/new`]) {
-      t.notOk(existsSync(path), path)
-    }
-  })
+/** What takes long of it. */
+const NPM = {
+  'npm test': `
+    printf '{"name":"a","version":"1.0.0","scripts":{"test":"node --test"}}' > package.json
+    echo "require('node:test')('it works', () => {})" > a.test.js
+    npm test --silent`,
+  'npm install':
+    'mkdir -p sub/dep && echo \'{"name":"dep","version":"1.0.0"}\' > sub/dep/package.json && npm install --no-audit --no-fund ./sub/dep && ls node_modules/dep',
 }
 
 /** What steps do every day. */
@@ -154,12 +139,6 @@ const WORK = {
   'a branch and a stash':
     'git checkout -qb new && echo 3 >> src/a.js && git -c user.name=a -c user.email=a@b.c stash -q && git stash pop -q && git checkout -q -- .',
   'the state of git': '[ -z "$(git status --porcelain)" ]',
-  'npm test': `
-    printf '{"name":"a","version":"1.0.0","scripts":{"test":"node --test"}}' > package.json
-    echo "require('node:test')('it works', () => {})" > a.test.js
-    npm test --silent`,
-  'npm install':
-    'mkdir -p sub/dep && echo \'{"name":"dep","version":"1.0.0"}\' > sub/dep/package.json && npm install --no-audit --no-fund ./sub/dep && ls node_modules/dep',
   'a cache': 'mkdir -p "$HOME/.cache/tool" && echo x > "$HOME/.cache/tool/x"',
   'a setting of the user': 'git config --global --list && cat "$HOME/.bashrc"',
   'a server in the background':
@@ -175,166 +154,9 @@ const WORK = {
   'a moved folder': "mkdir -p m1/x && node -e \"fs.renameSync('m1', 'm2')\" && rm -r m2",
 } as const
 
-for (const [who, user, options] of people) {
-  t.test(`usual work goes on in a run of ${who}`, options, async (t) => {
-    const place = await walledPlace(t, { user })
-    const id = user ?? process.geteuid?.() ?? 0
-    const before = `export USER_ID=${id} URL=${place.service.url}`
-    const ends = {
-      'a code': 'exit 137',
-      'a signal': 'kill -KILL $$',
-      'another one': 'kill -SEGV $$',
-    }
-    const { ended, session, events } = await runAll(place, { ...WORK, ...ends }, before)
-    for (const name of Object.keys(WORK)) t.match(ended[name], { exit: 0 }, name)
-    t.equal(session.state, 'complete')
-    const found = events
-      .filter(({ event_type }) => event_type === 'step_finished')
-      .map(({ payload: { exit, signal = null } }) => [exit, signal])
-    t.strictSame(found.slice(-3), [
-      [137, null],
-      [null, 'SIGKILL'],
-      [null, 'SIGSEGV'],
-    ])
-
-    // a run that a wall stopped says which, and how to move it
-    const stopped = step('echo x > "$HOME/projects/made" || true; cat keys/one')
-    const { session: failed } = await ran(place.service, stopped)
-    t.match(
-      failed.output,
-      /Runs can write only here: the working folder, .*temporary folders, ~\/\.cache.*\. .*cache: of casefile\.md and run: casefile trust\./,
-    )
-    t.match(failed.output, /Runs do not see .*keys.* take it out of hide:/)
-  })
-}
-
-interface End {
-  exit: number | null
-  said: string
-}
-
-/** Runs each script as a step of one plan. */
-async function runAll(
-  { service, places }: WalledPlace,
-  scripts: Record<string, string>,
-  before = '',
-) {
-  const names = Object.keys(scripts)
-  const values = { ...places, SERVICE: String(service.pid) }
-  const known = Object.entries(values).map(([name, value]) => `export ${name}='${value}'`)
-  const runbook = names
-    .map((name, index) => {
-      const script = `set +eu\n${known.join('\n')}\n${before}\n${scripts[name]}`
-      return step(script, `sh run id=s${index} continue=true timeout=30s`)
-    })
-    .join('\n')
-  const ref = await planned(service, { runbook })
-  const expected = await must(service, 'GET', `${ref.path}/walls`)
-  const { session, events } = await finished(service, ref)
-  const ended: Record<string, End> = {}
-  for (const { event_type, payload } of events) {
-    if (event_type !== 'step_finished') continue
-    const said = `${payload.start_error ?? ''}${payload.signal ?? ''} ${payload.tail ?? ''}`
-    ended[names[Number(payload.step.slice(1))]!] = { exit: payload.exit, said }
-  }
-  const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
-  const { guard, reason = null, writes = null, hides = null } = guarded
-  const { text, ...said } = expected
-  // the operator read this before the run
-  assert.deepEqual({ guard, reason, writes, hides, hosts: null, objection: null }, said)
-  return { ref, session, events, ended, guarded, text }
-}
-
-t.test(
-  'a folder of cache counts once it is trusted, and sandbox: none takes the walls away',
-  here,
-  async (t) => {
-    const cache = "cache: ['~/projects', ~/new/cache]\n"
-    const place = await walledPlace(t, { settings: cache, tracked: true })
-    const { HOME, WORK } = place.places
-    const scripts = {
-      cached: 'echo x > "$HOME/projects/made"',
-      new: 'echo x > "$HOME/new/cache/made"',
-      usual: 'echo x > "$HOME/.cache/made"',
-    }
-    const exits = async () => {
-      const { ended, guarded, session, text } = await runAll(place, scripts)
-      const codes = Object.values(ended).map(({ exit }) => exit === 0)
-      return { codes, guarded, session, text }
-    }
-    t.strictSame((await exits()).codes, [false, false, true], 'not trusted')
-    const record = await runAll(place, {
-      read: 'grep "as it was" memory/note.md',
-      written: 'echo x > memory/note.md',
-      removed: 'rm memory/note.md',
-      state: '[ -z "$(git status --porcelain memory/note.md)" ]',
-    })
-    t.strictSame(
-      Object.values(record.ended).map(({ exit }) => exit === 0),
-      [true, false, false, true],
-      'case files that git tracks can be read, and git sees them unchanged',
-    )
-    t.notOk(record.guarded.hides.includes('the memory root'))
-    const { problems } = await must(place.service, 'GET', '/health')
-    t.match(problems, [
-      {
-        code: 'untrusted_settings',
-        message:
-          /^cache: not trusted, so runs do not write to ~\/projects, ~\/new\/cache\. .*casefile trust$/,
-      },
-    ])
-    const shown = await trusted(place.service)
-    t.match(
-      shown,
-      /Folders that runs may write to, in place of the usual caches:\n {2}"~\/projects"/,
-    )
-    const counted = await exits()
-    t.strictSame(counted.codes, [true, true, false], 'trusted, in place of the usual caches')
-    t.strictSame(counted.guarded.writes.slice(-2), ['~/projects', '~/new/cache'])
-
-    writeFileSync(join(WORK, 'casefile.md'), '---\nsandbox: none\n---\n')
-    t.match(
-      (await exits()).guarded,
-      { guard: 'mount', writes: ['the working folder'] },
-      'not trusted',
-    )
-    t.match(await trusted(place.service), /can write and read whatever you can/)
-    const free = await exits()
-    t.match(free.text, /^Nothing limits the programs: they can do what you can/)
-    t.strictSame(free.codes, [true, true, true])
-    t.match(free.guarded, { guard: 'comparison', reason: 'casefile.md says so (sandbox: none)' })
-    t.ok(existsSync(join(HOME, 'projects/made')))
-  },
-)
-
-t.test(
-  'where mounts are refused the case files are compared, and the session says so',
-  here,
-  async (t) => {
-    const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
-    const drop = isRoot ? ['setpriv', '--bounding-set', '-sys_admin'] : []
-    const through = ['unshare', '--user', '--map-root-user', 'sh', '-c', forbid, 'sh', ...drop]
-    const place = await walledPlace(t, { through })
-    const { ended, guarded } = await runAll(place, {
-      work: 'echo x > src/new',
-      home: 'echo x > "$HOME/new"',
-      record: 'echo x >> "$RECORDS/note.md"',
-    })
-    t.match(guarded, { guard: 'comparison', reason: /^unshare is not allowed here/ })
-    t.strictSame(
-      Object.values(ended).map(({ exit }) => exit),
-      [0, 0, 0],
-    )
-  },
-)
-
-/** By which the processes of this test are found. */
+/** A process that has left its session and group, its environment, its parents, and its mounts. */
 const SECONDS = 600 + process.pid / 1e7
-
-t.test('nothing that a run started outlives it, nor the service', here, async (t) => {
-  const place = await walledPlace(t)
-  // leaves its session and group, its environment, its parents, and its mounts behind
-  const hides = `
+const HIDES = `
     cat > hide.py <<'END'
 import os, sys, time
 if os.fork(): os._exit(0)
@@ -343,16 +165,161 @@ if os.fork(): os._exit(0)
 os.execve(sys.executable, [sys.executable, '-c', 'import time; time.sleep(${SECONDS})'], {})
 END
     python3 hide.py > /dev/null 2>&1; unshare -Urm python3 hide.py > /dev/null 2>&1; sleep 0.2`
-  const left = () => processesNamed(`time.sleep(${SECONDS})`)
-  await runAll(place, { hides })
-  t.strictSame(left(), [], 'after the run')
 
-  const ref = await planned(place.service, { runbook: step(`${hides}\nsleep 60`) })
-  await must(place.service, 'POST', `${ref.path}/approve`)
-  await until(() => left().length === 2)
-  await place.service.stop('SIGKILL')
-  await until(() => left().length === 0)
-  t.strictSame(left(), [], 'after the service')
+/** Where runs write to, and how they find what git tracks of the record. */
+const WRITES = {
+  cached: 'echo x > "$HOME/projects/made"',
+  new: 'echo x > "$HOME/new/cache/made"',
+  usual: 'echo x > "$HOME/.cache/made"',
+  read: 'grep "as it was" memory/note.md',
+  written: 'echo x > memory/note.md',
+  removed: 'rm memory/note.md',
+  state: '[ -z "$(git status --porcelain memory/note.md)" ]',
+}
+
+for (const [who, user, options] of people) {
+  t.test(`the walls around a run of ${who}`, options, async (t) => {
+    const place = await walledPlace(t, { user, settings: "cache: ['~/projects', ~/new/cache]\n" })
+    const { service, places } = place
+    const { HOME, OTHER, RECORDS, WORK: work } = places
+    const write = (settings: string) =>
+      writeFileSync(join(work, 'casefile.md'), `---\n${settings}\n---\n`)
+    const left = () => processesNamed(`time.sleep(${SECONDS})`)
+
+    const id = user ?? process.geteuid?.() ?? 0
+    const scripts = { ...ESCAPES, ...WORK, ...(isLong ? NPM : {}), HIDES }
+    const first = await runAll(place, scripts, {
+      before: `export USER_ID=${id} URL=${service.url}`,
+      after: [
+        ...['exit 137', 'kill -KILL $$', 'kill -SEGV $$'].map((end) =>
+          step(end, 'sh run continue=true'),
+        ),
+        step('echo x > "$HOME/projects/made" || true; cat keys/one'),
+      ].join('\n'),
+    })
+    t.match(first.guarded, { mode: 'work', guard: 'mount', writes: ['the working folder'] })
+    for (const [name, { exit, said }] of Object.entries(first.ended)) {
+      t.equal(exit !== 0, name in ESCAPES, `${name}: ${said}`)
+      t.notMatch(said, 'top secret', name)
+    }
+    t.strictSame(Object.keys(first.ended), Object.keys(scripts))
+    const found = readdirSync(HOME).filter((name) => /new$|late|bash_profile|zshenv/.test(name))
+    t.strictSame(found, [])
+    for (const file of [`${HOME}/.bashrc`, `${OTHER}/file`, `${RECORDS}/note.md`])
+      t.equal(readFileSync(file, 'utf8'), 'as it was')
+    for (const path of [`${RECORDS}/late`, '/etc/casefile-escape', `${HOME}/.ssh/new`])
+      t.notOk(existsSync(path), path)
+    t.strictSame(left(), [], 'nothing outlives the run')
+    const ends = first.events
+      .filter(({ event_type }) => event_type === 'step_finished')
+      .map(({ payload: { exit, signal = null } }) => [exit, signal])
+    t.strictSame(ends.slice(-4), [
+      [137, null],
+      [null, 'SIGKILL'],
+      [null, 'SIGSEGV'],
+      [1, null],
+    ])
+    const { output } = first.session
+    t.match(
+      output,
+      /Runs can write only here: the working folder, .*temporary folders, ~\/\.cache.*\. .*cache: of casefile\.md and run: casefile trust\./,
+    )
+    t.match(output, /Runs do not see .*keys.* take it out of hide:/)
+    const { problems } = await must(service, 'GET', '/health')
+    t.match(problems, [
+      {
+        code: 'untrusted_settings',
+        message:
+          /^cache: not trusted, so runs do not write to ~\/projects, ~\/new\/cache\. .*casefile trust$/,
+      },
+    ])
+
+    for (const words of [
+      ['add', '-f', 'memory/note.md'],
+      ['commit', '-qm', 'record'],
+    ])
+      git(work, '-c', 'safe.directory=*', ...words)
+    t.match(
+      await trusted(service),
+      /Folders that runs may write to, in place of the usual caches:\n {2}"~\/projects"/,
+    )
+    const counted = await runAll(place, WRITES)
+    t.strictSame(codesOf(counted), [true, true, false, true, false, false, true])
+    t.strictSame(counted.guarded.writes.slice(-2), ['~/projects', '~/new/cache'])
+    t.notOk(counted.guarded.hides.includes('the memory root'), 'as git tracks it')
+
+    write('sandbox: none')
+    const expected = await must(service, 'GET', `${counted.ref.path}/walls`)
+    t.match(expected, { guard: 'mount', writes: ['the working folder'] }, 'not trusted')
+    t.match(await trusted(service), /can write and read whatever you can/)
+    const free = await runAll(place, WRITES)
+    t.match(free.text, /^Nothing limits the programs: they can do what you can/)
+    t.strictSame(codesOf(free).slice(0, 5), [true, true, true, true, true])
+    t.match(free.guarded, { guard: 'comparison', reason: 'casefile.md says so (sandbox: none)' })
+
+    write('hide: []')
+    const ref = await planned(service, { runbook: step(`${HIDES}\nsleep 60`) })
+    await must(service, 'POST', `${ref.path}/approve`)
+    await until(() => left().length === 2)
+    await service.stop('SIGKILL')
+    await until(() => left().length === 0)
+    t.strictSame(left(), [], 'nothing outlives the service')
+  })
+}
+
+interface End {
+  exit: number | null
+  said: string
+}
+
+const codesOf = ({ ended }: { ended: Record<string, End> }) =>
+  Object.values(ended).map(({ exit }) => exit === 0)
+
+/** Runs scripts in one step of a plan, which stops before them if nothing holds the programs, and steps after it. */
+async function runAll(
+  { service, places }: WalledPlace,
+  scripts: Record<string, string>,
+  { before = '', after = '' } = {},
+) {
+  const values = { ...places, SERVICE: String(service.pid) }
+  const known = Object.entries(values).map(([name, value]) => `export ${name}='${value}'`)
+  const all = Object.entries(scripts).map(
+    ([name, script]) => `(\n${script}\n) 2>&1\necho "@@$? ${name}"`,
+  )
+  const run = step(['set +eu', ...known, before, ...all].join('\n'), 'sh run id=all timeout=2m')
+  // some would harm this machine if nothing held them
+  const guard = step(`! echo x > '${places.STATE}/new'`)
+  const runbook = scripts === WRITES ? run : [guard, run, after].join('\n')
+  const ref = await planned(service, { runbook })
+  const expected = await must(service, 'GET', `${ref.path}/walls`)
+  const { session, events } = await finished(service, ref)
+  const log = join(places.RECORDS, 'cases', ref.case_id, 'artifacts', '1-all.log')
+  const ended: Record<string, End> = {}
+  for (const [, said, code, name] of readFileSync(log, 'utf8').matchAll(/(.*?)@@(\d+) ([^\n]+)\n/gs))
+    ended[name!] = { exit: Number(code), said: said! }
+  const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
+  const { guard: kind, reason = null, writes = null, hides = null } = guarded
+  const { text, ...said } = expected
+  // the operator read this before the run
+  assert.deepEqual({ guard: kind, reason, writes, hides, hosts: null, objection: null }, said)
+  return { ref, session, events, ended, guarded, text }
+}
+
+t.test('where mounts are refused the session says so, and the run goes on', here, async (t) => {
+  const service = await openTestService(t, { files: { bin: {} } })
+  const bin = join(service.root, 'bin')
+  writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho no >&2; exit 1\n', { mode: 0o755 })
+  const { PATH } = process.env
+  process.env.PATH = `${bin}:${PATH}`
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  const { session, events, ref } = await ran(service, step('echo x > ../new'))
+  t.equal(session.state, 'complete')
+  const { payload } = events.find(({ event_type }) => event_type === 'guarded')!
+  t.match(payload, { guard: 'comparison', reason: /: no$/ })
+  const { guard, reason } = await must(service, 'GET', `${ref.path}/walls`)
+  t.match(payload, { guard, reason })
 })
 
 /** Ids of processes whose command has this in it. */
