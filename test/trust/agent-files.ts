@@ -7,17 +7,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import t, { type Test } from 'tap'
 import { environmentOf } from '../../src/runners/acp/run-agent.ts'
 import type { AcpSpec } from '../../src/runners/agents/agent.ts'
 import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
-import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/start-checks.ts'
+import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/start-checks.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
 import { textOf } from '../fixtures/page-text.ts'
-import { plannedOn } from '../fixtures/plain-agents.ts'
+import { plannedOn, program } from '../fixtures/plain-agents.ts'
 import { finished, git, must } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -26,9 +26,20 @@ const AGENTS = fileURLToPath(new URL('../fixtures/agents/bin', import.meta.url))
 const REFUSED = { status: 422, json: { code: 'untrusted_agent_files' } }
 const HOOK = '{"version":1,"hooks":{"sessionStart":[{"bash":"touch owned"}]}}'
 
+/** Copilot, which says the same whatever it is asked. */
+const COPILOT = `#!/bin/sh
+[ "$1" = --version ] && echo 'GitHub Copilot CLI 1.0.102.' && exit
+cat > /dev/null
+printf '%s\\n' '{"type":"assistant.message","data":{"messageId":"m","content":"## Hypothesis\\n\\nh\\n\\n## Plan\\n\\n1. One"}}'
+echo '{"type":"result","exitCode":0,"usage":{}}'
+`
+
+const BIN = t.testdir({})
+program(BIN, 'copilot', COPILOT)
+
 /** A service with the fake agents on its PATH. */
 async function serviceWith(t: Test, files: Record<string, string>): Promise<TestService> {
-  const environment = { ...process.env, PATH: `${AGENTS}:${process.env.PATH}` }
+  const environment = { ...process.env, PATH: `${BIN}:${AGENTS}:${process.env.PATH}` }
   const service = await openTestService(t, { environment })
   for (const [name, text] of Object.entries(files)) write(service.root, name, text)
   return service
@@ -44,18 +55,18 @@ const problemsOf = async (service: TestService) =>
     ({ code }: { code: string }) => code === 'untrusted_agent_files',
   )
 
-t.test('a file that an agent acts on counts once it is trusted', async (t) => {
+t.test('a file that an agent acts on counts once it is trusted, and pages say so', async (t) => {
   const service = await serviceWith(t, { '.github/hooks/a.json': HOOK, 'README.md': 'Words.\n' })
-  const { id } = await service.newCase()
-  const path = `/cases/${id}/sessions`
+  const { id } = await service.newCase({ provider: 'copilot' })
   const create = (provider: string) =>
-    service.request('POST', path, { type: 'implementing', provider })
-  const sessions = join(dirname(service.file(id, 'case.md')), 'sessions')
+    service.request('POST', `/cases/${id}/sessions`, { type: 'implementing', provider })
+  const htmlOf = async (path: string) =>
+    (await service.request('GET', path, undefined, { accept: 'text/html' })).text
 
   const answer = await create('copilot')
   t.match(answer, REFUSED)
   t.match(answer.json.detail, /\.github\/hooks\/a\.json \(not trusted\).*casefile trust/)
-  t.notOk(existsSync(sessions), 'nothing was written')
+  t.notOk(existsSync(service.file(id, 'sessions')), 'nothing was written')
   t.match(await problemsOf(service), [
     {
       file: '.github/hooks/a.json',
@@ -63,95 +74,65 @@ t.test('a file that an agent acts on counts once it is trusted', async (t) => {
       message: /^not trusted, so sessions cannot use copilot, copilot-acp\. .*casefile trust$/,
     },
   ])
-  t.match(await create('codex'), { status: 201 }, 'one that does not read it')
+  const form = await htmlOf(`/case/${id}`)
+  t.equal(
+    textOf(form, 'untrusted-files'),
+    'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
+  )
+  t.match(form, /<option value="copilot" disabled[^>]*>copilot \([^<]*: uses files that are not tr/)
+  t.match(form, /<option value="codex">/, 'one that does not read it')
+  t.match(form, /required[^>]*><option value="">Choose a provider/)
 
   const shown = await trusted(service)
   t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +\{"version":1,.*touch owned/)
   t.strictSame(await problemsOf(service), [])
-  const { ref } = await plannedOn(service, id, 'copilot')
-  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+  const trustedForm = await htmlOf(`/case/${id}`)
+  t.notMatch(trustedForm, 'untrusted-files')
+  t.match(trustedForm, /<option value="copilot" selected/)
+  const { ref, session } = await plannedOn(service, id, 'copilot')
+  const path = `/case/${id}/session/${session.number}`
+  const approvable = await htmlOf(path)
+  t.match(approvable, /id="approve-button" aria/)
+  t.match(textOf(approvable, 'status'), 'This plan needs your approval.')
 
+  const approve = () => service.request('POST', `${ref.path}/approve`)
   write(service.root, '.github/hooks/a.json', HOOK.replace('owned', 'owned2'))
   t.match(await problemsOf(service), [{ message: /^changed since it was trusted/ }])
-  const approved = await service.request('POST', `${ref.path}/approve`)
-  t.match(approved, REFUSED)
-  t.match(approved.json.detail, 'changed since it was trusted')
+  t.match(await approve(), { ...REFUSED, json: { detail: /changed since it was trusted/ } })
   t.match(await service.request('POST', `${ref.path}/revise`, { note: 'Again.' }), REFUSED)
-  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
-
   write(service.root, '.github/hooks/a.json', HOOK)
   write(service.root, '.mcp.json', '{}')
-  t.match(await service.request('POST', `${ref.path}/approve`), REFUSED, 'one more')
+  const { json: refused } = await approve()
+  t.match(refused, REFUSED.json, 'one more')
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+  const barred = await htmlOf(path)
+  t.match(barred, /id="approve-button" disabled/)
+  t.equal(textOf(barred, 'plan-errors'), refused.detail, 'as the request is answered')
+  t.match(textOf(barred, 'status'), "The plan can't be approved yet.")
+  t.match(textOf(barred, 'revise'), refused.detail)
+  t.match(barred, /<button type="submit" class="primary" disabled[^>]*>Request changes/)
+
+  await must(service, 'PUT', `${ref.path}/plan`, { plan: '```sh run id=a\nexit 1\n```' })
+  const runbook = await htmlOf(path)
+  t.match(runbook, /id="approve-button" aria/, 'a runbook starts no agent')
+  t.match(textOf(runbook, 'revise'), refused.detail)
+  t.match(await finished(service, ref), { session: { state: 'failed' } })
+  for (const page of [path, `/case/${id}`]) {
+    const again = await htmlOf(page)
+    t.match(again, /<button type="submit" class="primary" disabled[^>]*>Plan again/)
+    t.match(again, 'class="plan-again-objection">The provider copilot cannot be started here: its')
+  }
+
   rmSync(join(service.root, '.mcp.json'))
-  t.match(await finished(service, ref), { session: { state: 'complete' } }, 'as it was trusted')
-
   await service.restart()
-  t.match(await create('copilot'), { status: 201 }, 'over a restart too')
-})
-
-t.test(
-  'the pages show what has to be trusted before they offer to plan or to approve',
-  async (t) => {
-    const service = await serviceWith(t, { '.github/hooks/a.json': HOOK })
-    const { id } = await service.newCase({ provider: 'copilot' })
-    const htmlOf = async (path: string) =>
-      (await service.request('GET', path, undefined, { accept: 'text/html' })).text
-    const form = await htmlOf(`/case/${id}`)
-    t.equal(
-      textOf(form, 'untrusted-files'),
-      'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
-    )
-    t.match(
-      form,
-      /<option value="copilot" disabled[^>]*>copilot \([^<]*: uses files that are not tr/,
-    )
-    t.match(form, /<option value="codex">/)
-    t.match(form, /required[^>]*><option value="">Choose a provider/)
-
-    await trusted(service)
-    const trustedForm = await htmlOf(`/case/${id}`)
-    t.notMatch(trustedForm, 'untrusted-files')
-    t.match(trustedForm, /<option value="copilot" selected/)
-    const { ref, session } = await plannedOn(service, id, 'copilot')
-    const path = `/case/${id}/session/${session.number}`
-    const approvable = await htmlOf(path)
-    t.match(approvable, /id="approve-button" aria/)
-    t.match(textOf(approvable, 'status'), 'This plan needs your approval.')
-
-    write(service.root, '.mcp.json', '{}')
-    const { json: refused } = await service.request('POST', `${ref.path}/approve`)
-    t.match(refused, REFUSED.json)
-    const barred = await htmlOf(path)
-    t.match(barred, /id="approve-button" disabled/)
-    t.equal(textOf(barred, 'plan-errors'), refused.detail, 'as the request is answered')
-    t.match(textOf(barred, 'status'), "The plan can't be approved yet.")
-    t.match(textOf(barred, 'revise'), refused.detail)
-    t.match(barred, /<button type="submit" class="primary" disabled[^>]*>Request changes/)
-
-    await must(service, 'PUT', `${ref.path}/plan`, { plan: '```sh run id=a\nexit 1\n```' })
-    const runbook = await htmlOf(path)
-    t.match(runbook, /id="approve-button" aria/, 'a runbook starts no agent')
-    t.match(textOf(runbook, 'revise'), refused.detail)
-    t.match(await finished(service, ref), { session: { state: 'failed' } })
-    for (const page of [path, `/case/${id}`]) {
-      const again = await htmlOf(page)
-      t.match(again, /<button type="submit" class="primary" disabled[^>]*>Plan again/)
-      t.match(
-        again,
-        'class="plan-again-objection">The provider copilot cannot be started here: its',
-      )
-    }
-  },
-)
-
-t.test('a plan that is a runbook needs no agent, and no trust in its files', async (t) => {
-  const service = await serviceWith(t, {})
-  const { id } = await service.newCase({ description: '[[fake-plan runbook]]' })
-  const { ref } = await plannedOn(service, id, 'copilot')
-  const plan = '```sh run id=a\necho hi\n```'
-  await must(service, 'PUT', `${ref.path}/plan`, { plan })
-  write(service.root, '.mcp.json', '{}')
-  t.match(await finished(service, ref), { session: { state: 'complete', output: /^hi$/m } })
+  const again = await plannedOn(service, id, 'copilot')
+  t.match(await finished(service, again.ref), { session: { state: 'complete' } }, 'as it was')
+  const file = join(service.stateDir, 'trust.json')
+  const content = JSON.parse(readFileSync(file, 'utf8'))
+  for (const each of Object.values(content.workspaces)) delete (each as { files?: unknown }).files
+  writeFileSync(file, JSON.stringify(content))
+  const found = [{ file: '.github/hooks/a.json' }]
+  t.match(await problemsOf(service), found, 'a trust file of an older version trusts no files')
 })
 
 t.test(
@@ -227,7 +208,7 @@ const OPENCODE_ACTS_ON = [
   '.opencode/plugin/a.js',
   '.opencode/plugins/a.js',
 ]
-/** As measured with the real programs: each of these files alone is enough. */
+/** As measured with the real programs. */
 const ACTS_ON: Record<string, readonly string[]> = {
   'codex-acp': ['.codex/config.toml', '.codex/hooks.json', '.codex/agents/a.toml'],
   copilot: COPILOT_ACTS_ON,
@@ -237,26 +218,15 @@ const ACTS_ON: Record<string, readonly string[]> = {
   'opencode-acp': OPENCODE_ACTS_ON,
 }
 
-t.test(
-  'each file that a known agent acts on, alone, keeps that agent from being started',
-  async (t) => {
-    const dir = realpathSync(t.testdir())
-    for (const [index, file] of [...new Set(Object.values(ACTS_ON).flat())].entries()) {
-      const folder = join(dir, String(index))
-      const place = { root: folder, folder }
-      write(folder, '.git/HEAD', '')
-      write(folder, file, 'x')
-      for (const spec of KNOWN_AGENTS) {
-        const started = mustTrustFiles({ id: spec.id, spec }, place, new Map())
-        if (!ACTS_ON[spec.id]?.includes(file)) await t.resolves(started, `${spec.id}, ${file}`)
-        else {
-          const refused = { code: 'untrusted_agent_files', message: `${file} (not trusted)` }
-          await t.rejects(started, refused, `${spec.id}, ${file}`)
-        }
-      }
-    }
-  },
-)
+t.test('each file that a known agent acts on is found', async (t) => {
+  const folder = realpathSync(t.testdir())
+  for (const file of Object.values(ACTS_ON).flat()) write(folder, file, 'x')
+  for (const spec of KNOWN_AGENTS) {
+    const found = await findAgentFiles(folder, folder, spec.projectFiles)
+    const files = found.map(({ path }) => relative(folder, path))
+    t.strictSame(files, [...(ACTS_ON[spec.id] ?? [])].sort(), spec.id)
+  }
+})
 
 t.test('files above the working folder count, up to where agents stop', async (t) => {
   const root = t.testdir({
@@ -328,14 +298,4 @@ t.test('where an agent has a switch, it is on in every mode', async (t) => {
       GOOGLE_CLOUD_LOCATION: '',
     })
   }
-})
-
-t.test('a trust file of an older version trusts no files', async (t) => {
-  const service = await serviceWith(t, { '.mcp.json': '{}' })
-  await trusted(service)
-  const file = join(service.stateDir, 'trust.json')
-  const content = JSON.parse(readFileSync(file, 'utf8'))
-  for (const each of Object.values(content.workspaces)) delete (each as { files?: unknown }).files
-  writeFileSync(file, JSON.stringify(content))
-  t.match(await problemsOf(service), [{ file: '.mcp.json' }])
 })

@@ -1,5 +1,3 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -12,21 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { trust } from '../../src/trust/command.ts'
 import { openPlaces } from '../../src/workspace/settings/places.ts'
-import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
-import { finished, must, planned, ran, step, stream } from '../fixtures/session-client.ts'
+import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
-
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const needsScript =
-  spawnSync('script', ['--version']).status === 0
-    ? {}
-    : { skip: 'script (util-linux) is not installed' }
 
 const environment = { ...process.env, ASKED_FOR_TEST: 'the value' }
 const settingsText = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
@@ -35,10 +26,8 @@ const healthProblems = async (service: TestService) =>
 
 t.test('a variable that casefile.md asks for is passed on once it is trusted', async (t) => {
   const asks = (...names: string[]) => settingsText('steps: [x]', `env: [${names.join(', ')}]`)
-  const service = await openTestService(t, {
-    files: { 'casefile.md': asks('ASKED_FOR_TEST') },
-    environment,
-  })
+  const text = asks('ASKED_FOR_TEST', 'UNSET_FOR_TEST')
+  const service = await openTestService(t, { files: { 'casefile.md': text }, environment })
   const file = join(service.root, 'casefile.md')
   const runbook = step('echo "[$(env | grep _FOR_TEST)]"; exit 1')
   const outputOf = async () => (await ran(service, runbook)).session.output
@@ -47,7 +36,7 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
   t.match(before, /^\[\]$/m)
   t.match(
     before,
-    /casefile\.md asks to pass ASKED_FOR_TEST, which is not trusted\. .*casefile trust/,
+    /casefile\.md asks to pass ASKED_FOR_TEST, UNSET_FOR_TEST, which is not trusted\. .*casefile trust/,
   )
   t.notMatch(before, /did not get.*ASKED_FOR_TEST/)
   t.match(await healthProblems(service), [
@@ -55,30 +44,27 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
       code: 'untrusted_settings',
       file: 'casefile.md',
       line: 3,
-      message: /^env: not trusted, so steps do not get ASKED_FOR_TEST\. .*casefile trust$/,
+      message: /^env: not trusted, so steps do not get ASKED_FOR_TEST, .*casefile trust$/,
     },
   ])
 
   t.match(await trusted(service), /ASKED_FOR_TEST/)
   t.strictSame(await healthProblems(service), [])
-  writeFileSync(file, `${asks('ASKED_FOR_TEST').replace('x', 'y')}Other words.\n`)
+  await service.restart()
+  writeFileSync(file, `${text.replace('x', 'y')}Other words.\n`)
   t.strictSame(await healthProblems(service), [], 'steps and body need no trust')
   writeFileSync(file, '---\nenv: [ASKED_FOR')
-  t.match(
-    await outputOf(),
-    /^\[ASKED_FOR_TEST=the value\]$/m,
-    'half-saved: the last good ones count',
-  )
-
-  writeFileSync(file, asks('ASKED_FOR_TEST', 'UNSET_FOR_TEST'))
-  t.match(await outputOf(), /^\[\]$/m)
-  const [changed] = await healthProblems(service)
-  t.match(changed, { message: /^env: changed since it was trusted, .*ASKED.*UNSET/ })
-  await trusted(service)
-  await service.restart()
   const after = await outputOf()
-  t.match(after, /^\[ASKED_FOR_TEST=the value\]$/m)
+  const passed = /^\[ASKED_FOR_TEST=the value\]$/m
+  t.match(after, passed, 'half-saved: the last good ones count')
   t.match(after, 'casefile.md asks to pass UNSET_FOR_TEST, but the service does not have it.')
+
+  writeFileSync(file, text)
+  const ref = await planned(service, { runbook })
+  writeFileSync(file, asks('ASKED_FOR_TEST', 'LATER_FOR_TEST'))
+  const [changed] = await healthProblems(service)
+  t.match(changed, { message: /^env: changed since it was trusted, .*ASKED.*LATER/ })
+  t.match((await finished(service, ref)).session.output, /^\[\]$/m, 'also since the plan was read')
 })
 
 t.test('a provider of casefile.md is refused until it is trusted', async (t) => {
@@ -138,29 +124,6 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   t.notOk(existsSync(join(service.root, 'owned')), 'what plans plans in a copy')
 })
 
-t.test('a session whose file names an untrusted provider is not approved', async (t) => {
-  const providers = 'providers: { mine: { kind: acp, command: [touch, owned] } }'
-  const service = await openTestService(t, { files: { 'casefile.md': settingsText(providers) } })
-  const ref = await planned(service, { runbook: step('echo hi') })
-  const text = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
-  // as another machine planned it
-  const id = '77777777-7777-4777-8777-777777777777'
-  const other = { case_id: ref.case_id, id, path: `/cases/${ref.case_id}/sessions/${id}` }
-  const theirs = text
-    .replaceAll(ref.id, id)
-    .replace('number: 1', 'number: 2')
-    .replaceAll(/provider(: |=)runbook/g, 'provider$1mine')
-  writeFileSync(service.file(ref.case_id, 'sessions', '2.md'), theirs)
-  const refused = { status: 422, json: { code: 'untrusted_provider' } }
-  t.match(await service.request('POST', `${other.path}/approve`), refused)
-  t.match(await service.request('POST', `${other.path}/revise`, { note: 'again' }), refused)
-  await trusted(service)
-  t.match(await service.request('POST', `${other.path}/approve`), { status: 200 })
-  await (await stream(service, other)).closed
-  t.match(await must(service, 'GET', other.path), { state: 'complete', output: /^hi$/m })
-  t.notOk(existsSync(join(service.root, 'owned')), 'a runbook needs no agent')
-})
-
 t.test('what casefile.md says otherwise since the plan was read is refused', async (t) => {
   const answer = '## Plan\n\n1. Look.\n'
   const settings = ({ work = 'work', env = 'ASKED', kind = 'command', more = '' }) =>
@@ -175,9 +138,24 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
     'casefile.md': settings({}),
     'agent.sh': `cat > /dev/null\n[ "$1" = "" ] || echo "$@" > worked\ncat <<'END'\n${answer}END\n`,
   }
-  const service = await openTestService(t, { files, trust: true })
-  const { id } = await service.newCase()
-  const { ref } = await plannedOn(service, id, 'mine')
+  const service = await openTestService(t, { files })
+  const untrusted = { status: 422, json: { code: 'untrusted_provider' } }
+
+  const first = await planned(service)
+  const text = readFileSync(service.file(first.case_id, 'sessions', '1.md'), 'utf8')
+  // as another machine planned it
+  const id = '77777777-7777-4777-8777-777777777777'
+  const theirs = text
+    .replaceAll(first.id, id)
+    .replace('number: 1', 'number: 2')
+    .replaceAll(/provider(: |=)runbook/g, 'provider$1mine')
+  writeFileSync(service.file(first.case_id, 'sessions', '2.md'), theirs)
+  const path = `/cases/${first.case_id}/sessions/${id}`
+  t.match(await service.request('POST', `${path}/approve`), untrusted)
+  t.match(await service.request('POST', `${path}/revise`, { note: 'again' }), untrusted)
+
+  await trusted(service)
+  const { ref } = await plannedOn(service, first.case_id, 'mine')
   const approve = () => service.request('POST', `${ref.path}/approve`)
   const changes: [what: string, text: string][] = [
     ['an argument', settings({ work: 'Work' })],
@@ -189,7 +167,7 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
   ]
   for (const [what, text] of changes) {
     writeFileSync(join(service.root, 'casefile.md'), text)
-    t.match(await approve(), { status: 422, json: { code: 'untrusted_provider' } }, what)
+    t.match(await approve(), untrusted, what)
     t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
   }
   rmSync(join(service.root, 'casefile.md'))
@@ -199,15 +177,6 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
   t.match(await finished(service, ref), { session: { state: 'complete' } }, 'as it was trusted')
   t.equal(readFileSync(join(service.root, 'worked'), 'utf8'), 'work\n')
   t.equal((await approve()).status, 422, 'and once')
-})
-
-t.test('a variable that is asked for since the plan was read is not passed on', async (t) => {
-  const files = { 'casefile.md': settingsText('env: [LATER_FOR_TEST]') }
-  const service = await openTestService(t, { files, trust: true, environment })
-  const ref = await planned(service, { runbook: step('echo "[$(env | grep _FOR_TEST)]"') })
-  writeFileSync(join(service.root, 'casefile.md'), settingsText('env: [ASKED_FOR_TEST]'))
-  const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', output: /^\[\]$/m })
 })
 
 t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {
@@ -223,15 +192,19 @@ t.test('a folder outside of the workspace is worked in once it is trusted', asyn
 
   const shown = await trusted(service)
   t.match(shown, `${a}\n    case ${id} "Outside", workdir "link"\n`)
-  const { session } = await ran(service, step('pwd -P; touch here'), { fields })
-  t.match(session, { state: 'complete', output: a })
-  t.ok(existsSync(join(a, 'here')))
-
-  const ref = await planned(service, { runbook: step('touch there'), fields })
-  rmSync(join(service.root, 'link'))
-  symlinkSync('../state/b', join(service.root, 'link'))
+  const ref = await planned(service, { runbook: step('pwd -P; touch here'), fields })
+  const link = (target: string) => {
+    rmSync(join(service.root, 'link'))
+    symlinkSync(`../state/${target}`, join(service.root, 'link'))
+  }
+  link('b')
   t.match(await create(), untrusted, 'the same words, another folder')
   t.match(await service.request('POST', `${ref.path}/approve`), untrusted)
+  link('a')
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', output: a })
+  t.ok(existsSync(join(a, 'here')))
+  link('b')
   await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, '..', 'a') })
   t.match(await create(), { status: 201 }, 'other words, the same folder')
   await must(service, 'PUT', `/cases/${id}`, { workdir: service.stateDir })
@@ -335,12 +308,13 @@ function hostile(t: Test, text = HOSTILE) {
     stateDir,
     args,
     file: join(stateDir, 'trust.json'),
+    cli: commandsHere(t, { root: dir, env: { CASEFILE_STATE_DIR: '' } }),
   }
 }
 
 t.test('the command shows all that it would trust, with nothing hidden', async (t) => {
-  const { dir, root, stateDir, args, file } = hostile(t)
-  const asked = await runBuilt(['trust', ...args])
+  const { dir, root, stateDir, args, file, cli } = hostile(t)
+  const asked = await cli.run('trust', ...args)
   t.match(asked, { code: 1, stderr: /^casefile: .*casefile trust --yes\n$/ })
   t.equal(
     asked.stdout,
@@ -370,27 +344,14 @@ Folders outside of the workspace that sessions work in:
   t.match(await asks({ root, stateDir }), { code: 0, stdout: /All of this is trusted already/ })
 })
 
-t.test('the command asks on a terminal', needsScript, async (t) => {
-  const { args, file } = hostile(t)
-  const command = ['node', cli, 'trust', ...args].map((word) => `'${word}'`).join(' ')
-  const answers: [answer: string, code: number, said: RegExp][] = [
-    ['', 1, /Trust all of this\? \[y\/N\] .*Nothing was trusted\./s],
-    ['yes', 0, /Trusted, until it changes\./],
-  ]
-  for (const [answer, code, said] of answers) {
-    await t.test(`"${answer}"`, async (t) => {
-      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
-      let shown = ''
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        if (!shown.includes('[y/N]') && (shown + text).includes('[y/N]'))
-          child.stdin.write(`${answer}\n`)
-        shown += text
-      })
-      t.equal((await once(child, 'close'))[0], code)
-      t.match(shown, said)
-      t.equal(existsSync(file), code === 0)
-    })
-  }
+t.test('the command asks on a terminal', async (t) => {
+  const { args, file, cli } = hostile(t)
+  const answered = (answer: string) =>
+    cli.runWith({ answers: [[/Trust all of this\? \[y\/N\]/, answer]] }, 'trust', ...args)
+  t.match(await answered(''), { code: 1, unasked: [], shown: /Nothing was trusted\./ })
+  t.notOk(existsSync(file))
+  t.match(await answered('yes'), { code: 0, unasked: [], shown: /Trusted, until it changes\./ })
+  t.ok(existsSync(file))
 })
 
 t.test('what is trusted is what was shown', async (t) => {
@@ -421,7 +382,7 @@ async function asks(options: Parameters<typeof trust>[0]) {
 }
 
 t.test('where there is nothing to trust, or where it cannot be told', async (t) => {
-  const { dir, root, stateDir } = hostile(t)
+  const { dir, root, stateDir, cli } = hostile(t)
   rmSync(join(dir, 'outside'), { recursive: true })
   const runs: [name: string, text: string, more: object, expected: object][] = [
     [
@@ -460,27 +421,21 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
 
   await t.test('a state folder that lies in the workspace by default', async (t) => {
     const env = { HOME: root, XDG_STATE_HOME: '' }
-    const reported = await runBuilt(['trust', '--root', root, '--yes'], env, dir)
+    const reported = await cli.runWith({ env }, 'trust', '--root', root, '--yes')
     t.match(reported, { code: 1, stderr: /inside the workspace, where a clone could bring/ })
   })
 })
 
 t.test('serve --trust trusts what is there at the start, and says what', async (t) => {
-  t.teardown(() => {})
-  const { root, stateDir } = hostile(t)
-  const service = await startBuilt(t, { root, stateDir, args: ['--trust'] })
-  t.match(await must(service, 'GET', '/health'), { problems: [] })
-  const body = { type: 'planning' }
-  await must(service, 'POST', `/cases/${CASE_ID}/sessions`, body)
-  writeFileSync(join(root, 'casefile.md'), HOSTILE.replace('DATABASE_URL', 'OTHER'))
-  t.match(await must(service, 'GET', '/health'), { problems: [{ code: 'untrusted_settings' }, {}] })
-  const { stdout, stderr } = await service.stop()
+  const memory = { cases: { [CASE_ID]: { 'case.md': OUTSIDE.replace('outside', 'state') } } }
+  const files = { 'casefile.md': HOSTILE, memory }
+  const service = await openTestService(t, { files, trust: true })
+  t.strictSame(await healthProblems(service), [])
+  await must(service, 'POST', `/cases/${CASE_ID}/sessions`, { type: 'planning' })
+  writeFileSync(join(service.root, 'casefile.md'), HOSTILE.replace('DATABASE_URL', 'OTHER'))
+  t.match(await healthProblems(service), [{ code: 'untrusted_settings' }, {}])
   t.match(
-    stdout,
-    /^Casefile is listening on \S+\nWorkspace: .*\nPress Ctrl-C to stop\.\nNo case needs you\.\n$/,
-  )
-  t.match(
-    stderr,
-    /^casefile: --trust: .*\n *plan +agent "a b" "\\u001b\[2K.*\n {2}DATABASE_URL\n.*outside\n/s,
+    service.log.join('\n'),
+    /^--trust: .*\n *plan +agent "a b" "\\u001b\[2K.*\n {2}DATABASE_URL\n.*state\n/s,
   )
 })
