@@ -58,18 +58,6 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   t.equal(none.status, 404)
 })
 
-t.test('a run inside its scope, or without one, has no such line', async (t) => {
-  const service = await openTestService(t, { files: { src: { a: 'a\n' } } })
-  committed(service.root)
-  for (const front of ['', FRONT]) {
-    const ref = await planned(service, { runbook: front + step('date >> src/a') })
-    const { session, events } = await finished(service, ref)
-    t.match(session, { state: 'complete', diff: { file: 'src/a' }, out_of_scope: [] })
-    t.notOk(events.some(({ event_type }) => event_type === 'out_of_scope'))
-    t.equal((await page(service, ref)).includes('id="out-of-scope"'), false)
-  }
-})
-
 t.test('an ACP agent is denied what is outside', async (t) => {
   const settings = `---\nproviders:\n${ACP}---\n`
   const service = await openTestService(t, { files: { 'casefile.md': settings }, trust: true })
@@ -88,24 +76,16 @@ t.test('an ACP agent is denied what is outside', async (t) => {
   const allowed = await work('"*.txt"')
   t.match(allowed.session, { state: 'complete', refused: { work: 0 }, out_of_scope: [] })
   t.ok(existsSync(join(service.root, 'new.txt')))
+  t.notOk(allowed.events.some(({ event_type }) => event_type === 'out_of_scope'))
 })
 
-t.test('a command agent is compared after its run', async (t) => {
-  const plan =
-    '## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: src/\n'
-  const agents = agentFiles({ one: { plan: says(plan), work: 'echo x > outside; echo done' } })
+t.test('a scope that cannot be read; a command agent is compared after its run', async (t) => {
+  const planWith = (scope: string) =>
+    `## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: ${scope}\n`
+  const work = 'echo x > outside; echo done'
+  const agents = agentFiles({ one: { plan: says(planWith('../x')), work } })
   const service = await openTestService(t, { files: agents, trust: true })
   committed(service.root)
-  const { ref } = await plannedBy(service, 'one')
-  const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', out_of_scope: ['outside'], diff: { file: 'outside' } })
-})
-
-t.test('a scope that cannot be read', async (t) => {
-  const bad =
-    '## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: ../x\n'
-  const agents = agentFiles({ one: { plan: says(bad), work: 'true' } })
-  const service = await openTestService(t, { files: agents, trust: true })
   const { ref, session } = await plannedBy(service, 'one')
   const message = 'paths: "../x": expected a path inside the working folder'
   t.match(session.problems, [{ code: 'invalid_plan', message: `line 5 of the plan: ${message}` }])
@@ -120,7 +100,9 @@ t.test('a scope that cannot be read', async (t) => {
     status: 422,
     json: { errors: [{ path: 'plan line 2', message: /one command/ }] },
   })
-  const plan = '---\ncommands: [npm test]\n---\nDo it.\n'
+  const plan = planWith('src/').trim()
   await must(service, 'PUT', `${ref.path}/plan`, { plan })
   t.match(await must(service, 'GET', ref.path), { plan, plan_sha256: sha256(plan), problems: [] })
+  const { session: ended } = await finished(service, ref)
+  t.match(ended, { state: 'complete', out_of_scope: ['outside'], diff: { file: 'outside' } })
 })
