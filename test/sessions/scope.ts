@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
+import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
 import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
-const ACP = `  acp: { kind: acp, command: ${JSON.stringify([process.execPath, ACP_AGENT, 'plain'])} }\n`
+const ACP = `  acp: { kind: acp, command: ${JSON.stringify([process.execPath, bundledAcpAgent(), 'plain'])} }\n`
 const FRONT = '---\npaths:\n  - src/**\n  - "*.md"\n---\n\n'
 
 const page = async (service: TestService, { case_id }: { case_id: string }) =>
@@ -62,21 +61,15 @@ t.test('an ACP agent is denied what is outside', async (t) => {
   const settings = `---\nproviders:\n${ACP}---\n`
   const service = await openTestService(t, { files: { 'casefile.md': settings }, trust: true })
   committed(service.root)
-  const work = async (scope: string) => {
-    const { ref, session } = await plannedBy(service, 'acp')
-    const plan = `${session.plan}\n\n## Scope\n\n- paths: ${scope}\n`
-    await must(service, 'PUT', `${ref.path}/plan`, { plan })
-    return finished(service, ref)
-  }
-  const denied = await work('src/**')
+  const { ref, session } = await plannedBy(service, 'acp')
+  const plan = `${session.plan}\n\n## Scope\n\n- paths: src/**\n`
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  const denied = await finished(service, ref)
   const reason = 'new.txt is outside the scope of the plan (paths: src/**)'
   t.match(denied.session, { refused: { work: 1, first: [{ tool: 'edit', reason }] } })
   t.match(denied.session, { state: 'complete', out_of_scope: [] })
   t.notOk(existsSync(join(service.root, 'new.txt')))
-  const allowed = await work('"*.txt"')
-  t.match(allowed.session, { state: 'complete', refused: { work: 0 }, out_of_scope: [] })
-  t.ok(existsSync(join(service.root, 'new.txt')))
-  t.notOk(allowed.events.some(({ event_type }) => event_type === 'out_of_scope'))
+  t.notOk(denied.events.some(({ event_type }) => event_type === 'out_of_scope'))
 })
 
 t.test('a scope that cannot be read; a command agent is compared after its run', async (t) => {

@@ -6,7 +6,15 @@ import { sha256 } from '../../src/markdown/session-file.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { faultsInTrail } from '../../src/model/trail-rules.ts'
 import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
-import { finished, says as heard, must, planned, step, stream } from '../fixtures/session-client.ts'
+import {
+  finished,
+  says as heard,
+  must,
+  planned,
+  ran,
+  step,
+  stream,
+} from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const SECRET = 'sk-0123456789abcdef'
@@ -41,8 +49,9 @@ const FILES = { 'tests.tap': BEFORE, 'after.tap': AFTER }
 t.test('the tests before the first step are compared with those after the last', async (t) => {
   process.env.SHOP_API_KEY = SECRET
   t.teardown(() => delete process.env.SHOP_API_KEY)
-  const service = await openTestService(t, { files: FILES })
-  const ref = await planned(service, { runbook: PLAN })
+  const service = await openTestService(t, { files: { ...FILES, 'b.txt': 'b\n' } })
+  committed(service.root)
+  const ref = await planned(service, { runbook: PLAN, fields: { title: 'Left something' } })
   const page = () => service.request('GET', `/case/${ref.case_id}/session/1`)
   t.match((await page()).text, /Before that, Casefile runs test once/, 'said before the approval')
   t.match((await page()).text, /test-before<\/a>.*will run.*before the work, proves nothing/s)
@@ -123,52 +132,61 @@ t.test('the tests before the first step are compared with those after the last',
   const without = lines.filter(({ event }) => event !== 'tests_before')
   t.match(faultsInTrail(without, recorded).join(), /tests of step test before the work are not/)
 
+  t.match(session.base, { uncommitted: 0, files: [], left_by: [], reason: null })
+  t.match(session.base.commit, /^[0-9a-f]{40}$/)
+  appendFileSync(join(service.root, 'b.txt'), 'by hand\n')
+  writeFileSync(join(service.root, 'new.txt'), 'new\n')
   await service.restart()
   t.strictSame((await must(service, 'GET', ref.path)).tests_before, session.tests_before)
-})
-
-t.test('a run before the work that fails in any way stops nothing', async (t) => {
-  const service = await openTestService(t, { files: FILES })
-  const plan = [
-    step('echo no report; sleep 30 & exit 3', 'sh run id=plain proof=tap baseline expect=3'),
-    step('echo 1..1; sleep 30', 'sh run id=slow proof=tap baseline timeout=300ms continue=true'),
-    step(
-      '[ -e there ] || { touch there; exit 9; }\necho "ok 1 - a"; echo 1..1',
-      'sh run id=late proof=tap baseline',
-    ),
-  ].join('\n\n')
-  const { session } = await finished(service, await planned(service, { runbook: plan }))
-  t.equal(session.state, 'complete')
-  t.match(session.tests_before, {
-    run: 1,
-    failed: 1,
-    steps: [
-      { step: 'plain', tests: null, reason: /^no TAP in the output, exit 3 after/ },
-      { step: 'slow', tests: { run: 1, failed: 1 }, reason: /the report is incomplete/ },
-      { step: 'late', tests: null, reason: /exit 9/ },
-    ],
+  const { session: next } = await ran(service, step('true'))
+  const by = { case_id: ref.case_id, number: 1, title: 'Left something', state: 'complete' }
+  t.match(next.base, {
+    uncommitted: 3,
+    files: ['b.txt', 'tests.tap', 'new.txt'],
+    left_by: [{ ...by, files: 1 }],
   })
+  t.equal(next.diff.file, '', 'none of it is in the diff')
+  const { text: html } = await service.request('GET', `/case/${next.case_id}/session/1`)
+  t.match(html, /Before the first step.*3 files in the folder were not committed/s)
 })
 
-t.test('an agent works after the tests before it, and is compared with them', async (t) => {
-  const fence = step('cat tests.tap', 'sh run id=test proof=tap baseline')
-  const plan = `## Hypothesis\n\nIt is.\n\n## Plan\n\n1. Fix it\n\n${fence}`
-  const files = {
-    ...FILES,
-    ...agentFiles({ mine: { plan: says(plan), work: 'cp after.tap tests.tap; echo done' } }),
-  }
-  const service = await openTestService(t, { files, trust: true })
-  const { ref } = await plannedBy(service, 'mine')
-  const { session, events } = await finished(service, ref)
-  t.match(session, { state: 'complete', tests: { run: 5 }, tests_before: { run: 6, failed: 3 } })
-  t.match(session.tests_before.compared, { fixed: 1, still: 1, broken: 1, added: 1, gone: 1 })
-  const steps = events.filter(({ event_type }) => event_type === 'step_started')
-  t.strictSame(
-    steps.map(({ payload }) => payload.step).slice(-3),
-    ['test-before', 'agent', 'test'],
-    'before the agent',
-  )
-})
+t.test(
+  'an agent works after the tests before it; one that fails in any way stops nothing',
+  async (t) => {
+    const fences = [
+      step('cat tests.tap', 'sh run id=test proof=tap baseline'),
+      step('echo no report; sleep 30 & exit 3', 'sh run id=plain proof=tap baseline expect=3'),
+      step('echo 1..1; sleep 30', 'sh run id=slow proof=tap baseline timeout=300ms continue=true'),
+      step('[ -e there ] || { touch there; exit 9; }', 'sh run id=late proof=tap baseline'),
+    ]
+    const plan = `## Hypothesis\n\nIt is.\n\n## Plan\n\n1. Fix it\n\n${fences.join('\n')}`
+    const files = {
+      ...FILES,
+      ...agentFiles({ mine: { plan: says(plan), work: 'cp after.tap tests.tap; echo done' } }),
+    }
+    const service = await openTestService(t, { files, trust: true })
+    const { ref } = await plannedBy(service, 'mine')
+    const { session, events } = await finished(service, ref)
+    t.match(session, { state: 'complete', tests: { run: 6 } })
+    t.match(session.tests_before, {
+      run: 7,
+      failed: 4,
+      steps: [
+        { step: 'test', tests: { run: 6, failed: 3 }, reason: null },
+        { step: 'plain', tests: null, reason: /^no TAP in the output, exit 3 after/ },
+        { step: 'slow', tests: { run: 1, failed: 1 }, reason: /the report is incomplete/ },
+        { step: 'late', tests: null, reason: /exit 9/ },
+      ],
+    })
+    const names = ['test', 'plain', 'slow', 'late']
+    const steps = events.filter(({ event_type }) => event_type === 'step_started')
+    t.strictSame(
+      steps.map(({ payload }) => payload.step).slice(-9),
+      [...names.map((name) => `${name}-before`), 'agent', ...names],
+      'before the agent',
+    )
+  },
+)
 
 t.test('abandoned in the run before the work, nothing else runs', async (t) => {
   const service = await openTestService(t, { files: FILES })
@@ -187,30 +205,6 @@ t.test('abandoned in the run before the work, nothing else runs', async (t) => {
   t.match(session.output, /\$ step test-before\n1\.\.1\nhere/)
   t.notOk(existsSync(join(service.root, 'ran')))
   t.strictSame(session.problems, [])
-})
-
-t.test('what lies in the folder is recorded before the first step', async (t) => {
-  const service = await openTestService(t, { files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } })
-  committed(service.root)
-  const failing = await planned(service, {
-    fields: { title: 'Left something' },
-    runbook: step('echo x >> a.txt; exit 3'),
-  })
-  const first = await finished(service, failing)
-  t.match(first.session.base, { uncommitted: 0, files: [], left_by: [], reason: null })
-  t.match(first.session.base.commit, /^[0-9a-f]{40}$/)
-  appendFileSync(join(service.root, 'b.txt'), 'by hand\n')
-  writeFileSync(join(service.root, 'new.txt'), 'new\n')
-  const { session } = await finished(service, await planned(service, { runbook: step('true') }))
-  const by = { case_id: failing.case_id, number: 1, title: 'Left something', state: 'failed' }
-  t.match(session.base, {
-    uncommitted: 3,
-    files: ['a.txt', 'b.txt', 'new.txt'],
-    left_by: [{ ...by, files: 1 }],
-  })
-  t.equal(session.diff.file, '', 'none of it is in the diff')
-  const page = await service.request('GET', `/case/${session.case_id}/session/1`)
-  t.match(page.text, /Before the first step.*3 files in the folder were not committed/s)
 })
 
 t.test('the key needs a test report, and its id must be free', async (t) => {
