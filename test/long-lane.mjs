@@ -40,6 +40,7 @@ export const PARTS = {
       'test/markdown/reading-again.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
+      'test/sessions/redaction.ts',
       'test/workspace/byte-edits.ts',
     ],
     long: ['test/http/fuzz.ts'],

@@ -5,6 +5,7 @@ import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
 import { createRedactor, redactedUpdates } from '../../src/sessions/redaction.ts'
 import type { Store } from '../../src/workspace/store.ts'
+import { isFull } from '../fixtures/full.ts'
 
 const PEM = [
   '-----BEGIN PRIVATE KEY-----',
@@ -287,7 +288,7 @@ t.test('whatever the chunks are, the result is that of the whole', async (t) => 
           throw new Error(`${JSON.stringify(secret)} is left in ${expected}`)
       }
     }),
-    { numRuns: 400 },
+    { numRuns: isFull ? 400 : 50 },
   )
   t.pass('for all of them')
 })

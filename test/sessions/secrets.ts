@@ -12,10 +12,10 @@ import {
   type PlainAgent,
   plannedBy,
   plannedOn,
-  reaches,
   says,
 } from '../fixtures/plain-agents.ts'
-import { finished, must, type Ref, step } from '../fixtures/session-client.ts'
+import { finished, must, newSession, ran, reachesAgain, step } from '../fixtures/session-client.ts'
+import { recordOf } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -61,12 +61,9 @@ function mustBeClean(t: Test, service: TestService): void {
   t.notMatch(service.log.join('\n'), /S3CRET-(?:simple|hunter)/)
 }
 
-function record(service: TestService, { case_id }: Ref): string {
-  return readFileSync(service.file(case_id, 'sessions', '1.md'), 'utf8')
-}
-
 t.test('what agents say and make, and what the operator writes', async (t) => {
   const fails = (script: string) => ({ plan: `${script} >&2; exit 9` })
+  inEnvironment(t, { C_TOKEN: `Q7x&<y>"z'9` })
   const service = await serviceWith(t, {
     says: fails(`echo '${PLAIN} and ${SECRET}'`),
     cut: fails(`printf '%s%s' '${PLAIN}' "$(printf '%0260d' 0)"`),
@@ -81,24 +78,25 @@ t.test('what agents say and make, and what the operator writes', async (t) => {
   for (const [agent, output] of reasons) {
     const { ref, session } = await plannedBy(service, agent)
     t.match(session, { state: 'failed', output }, agent)
-    t.match(record(service, ref), agent === 'writes' ? 'plan_violation copy=["evil-[' : 'reason="')
+    t.match(
+      recordOf(service, ref),
+      agent === 'writes' ? 'plan_violation copy=["evil-[' : 'reason="',
+    )
   }
 
   const { id } = await service.newCase()
   const { ref } = await plannedOn(service, id, 'mine', { note: `first ${PLAIN}` })
-  t.match(record(service, ref), `note="first ${SAID}"`)
+  t.match(recordOf(service, ref), `note="first ${SAID}"`)
   await must(service, 'POST', `${ref.path}/revise`, { note: `again ${SECRET}` })
-  await reaches(service, ref, 'plan_ready')
-  t.match(record(service, ref), `reason="again [redacted B_TOKEN]"`)
-  await must(service, 'POST', `${ref.path}/abandon`, { reason: `for ${PLAIN}` })
-  t.match(record(service, ref), `reason="for ${SAID}"`)
-  t.match(await must(service, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
+  await reachesAgain(service, ref, 'plan_ready')
+  t.match(recordOf(service, ref), `reason="again [redacted B_TOKEN]"`)
+  const abandoned = await newSession(service, ref.case_id)
+  await must(service, 'POST', `${abandoned.path}/abandon`, { reason: `for ${PLAIN}` })
+  t.match(recordOf(service, ref, 2), `reason="for ${SAID}"`)
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready', problems: { length: 0 } })
   mustBeClean(t, service)
 
   // a report that escapes it, in a plan that stays as the operator wrote it and is approved by its hash
-  inEnvironment(t, { C_TOKEN: `Q7x&<y>"z'9` })
-  await service.restart()
-  const { ref: own } = await plannedBy(service, 'mine')
   const name = 'with Q7x&amp;&lt;y&gt;&quot;z&#39;9'
   const xml = `<testsuite tests="1" failures="1"><testcase name="${name}"><failure><![CDATA[Q7x&<y>"z'9]]></failure></testcase></testsuite>`
   const tap = `not ok 1 - Q7x\\u0026\\u003cy\\u003e\\"z'9`
@@ -106,8 +104,8 @@ t.test('what agents say and make, and what the operator writes', async (t) => {
     `cat <<'END'\n${tap}\n${xml}\nEND\necho ${PLAIN}; exit 3`,
     'sh run id=test proof=test',
   )
-  await must(service, 'PUT', `${own.path}/plan`, { plan })
-  const { session, events } = await finished(service, own)
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  const { session, events } = await finished(service, ref)
   t.match(session, { state: 'failed', plan, problems: { length: 0 } })
   t.match(session.output, `\n${SAID}\n`)
   t.match(JSON.stringify([session, events]), '[redacted C_TOKEN]')
@@ -116,7 +114,7 @@ t.test('what agents say and make, and what the operator writes', async (t) => {
     events.filter(({ event_type }) => !/plan/.test(event_type)),
   ])
   t.notMatch(recorded, /Q7x|z&#39;9|z'9/)
-  for (const { path, bytes } of filesBelow(service.file(own.case_id, 'artifacts')))
+  for (const { path, bytes } of filesBelow(service.file(ref.case_id, 'artifacts')))
     if (!/plan/.test(path)) t.notMatch(bytes.toString(), /Q7x|z&#39;9|z'9/, path)
 })
 
@@ -200,12 +198,10 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
 })
 
 t.test('a secret that is a word of the trail', async (t) => {
-  const files = agentFiles({ planning: { plan: says(LIST_PLAN), work: 'echo is complete' } })
-  inEnvironment(t, { A_PASSWORD: 'planning', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
-  const service = await openTestService(t, { files, trust: true })
-  const { ref } = await plannedBy(service, 'planning')
-  const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', provider: 'planning', problems: { length: 0 } })
+  inEnvironment(t, { A_PASSWORD: 'runbook', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
+  const service = await openTestService(t)
+  const { session } = await ran(service, step('echo is complete'))
+  t.match(session, { state: 'complete', provider: 'runbook', problems: { length: 0 } })
   t.match(session.output, 'is [redacted C_PASSWORD]')
 })
 

@@ -6,7 +6,7 @@ import type { Bus } from '../../src/events/bus.ts'
 import { trailEnvelope } from '../../src/events/envelope.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
-import { inTime } from '../../src/stopping.ts'
+import { inTime, stopSignal } from '../../src/stopping.ts'
 import { runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
 import type { ReceivedEvent } from '../fixtures/event-source.ts'
 import { connect } from '../fixtures/event-source.ts'
@@ -247,21 +247,18 @@ t.test('a stop that hangs says what hangs', async (t) => {
 })
 
 t.test('who sends signals on and on ends the service at once', async (t) => {
-  t.teardown(() => {})
-  const dir = t.testdir({ root: {}, state: {} })
-  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
-  const stubborn = step("trap '' TERM; echo $$ > pid; echo begun; while :; do sleep 0.05; done")
-  const ref = await planned(service, { runbook: stubborn })
-  const events = await stream(service, ref)
-  await must(service, 'POST', `${ref.path}/approve`)
-  await says(events, 'begun')
-  const insist = setInterval(() => void service.stop('SIGINT'), 50)
-  const { code } = await service.stop('SIGTERM')
-  clearInterval(insist)
-  t.equal(code, 1)
-  const pid = Number(readFileSync(join(service.root, 'pid'), 'utf8'))
-  t.doesNotThrow(() => process.kill(pid, 0), 'the step was not waited for: it ignores TERM')
-  await service.restart() // ends the step
+  const stopped = stopSignal()
+  const take = process.listeners('SIGINT').at(-1)!
+  t.equal(process.listeners('SIGTERM').at(-1), take)
+  const codes: unknown[] = []
+  t.intercept(process, 'exit', { value: (code: unknown) => codes.push(code) })
+  take('SIGINT')
+  await stopped
+  take('SIGTERM')
+  t.strictSame(codes, [], 'npm forwards the first one')
+  take('SIGINT')
+  t.strictSame(codes, [1])
+  process.off('SIGINT', take).off('SIGTERM', take)
 })
 
 t.test('an empty variable is not set, and a switch is on or off', inLongLane, async (t) => {

@@ -30,21 +30,20 @@ async function ended(client: Client, ref: Ref) {
 const run = (script: string) => `\`\`\`sh run id=a\n${script}\n\`\`\``
 const NOW = '2026-11-20T10:00:00.000Z'
 
-t.jobs = 2
+const service = await openTestService(t)
 
 t.test(
   'a plan that changes while it is approved runs only if it is the approved one',
   async (t) => {
-    const service = await openTestService(t)
     const [first, second] = [run('echo first'), run('echo second')]
     let refused = 0
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const ref = await planned(service, { runbook: first })
       const file = service.file(ref.case_id, 'sessions', '1.md')
       const saved = readFileSync(file, 'utf8').replace('echo first', 'echo second')
       const sent = round % 2 === 0 ? { plan_sha256: sha256(second) } : undefined
       const answer = service.request('POST', `${ref.path}/approve`, sent)
-      await new Promise((resolve) => setTimeout(resolve, round)) // at every moment of the request
+      await new Promise((resolve) => setTimeout(resolve, round * 2)) // at every moment of the request
       writeFileSync(file, saved)
       if ((await answer).status !== 200) {
         refused++
@@ -55,64 +54,59 @@ t.test(
       t.match(session.output, `\n${wanted}\n`, 'what was approved is what ran')
       t.match(session, { plan_sha256: sha256(run(`echo ${wanted}`)), problems: { length: 0 } })
     }
-    t.comment(`${refused} of 4 were refused`)
+    t.comment(`${refused} of 2 were refused`)
   },
 )
 
-t.test('what is sealed stays sealed', async (t) => {
-  const service = await openTestService(t)
+t.test('what is appended to a journal moves no session', async (t) => {
   const ref = await planned(service, { runbook: run('echo hi > made.txt') })
-  await service.request('POST', `${ref.path}/abandon`)
   const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  appendFileSync(file, `999999999. ${NOW} session_state_changed new_state=complete\n`)
+  t.match(await must(service, 'GET', ref.path), {
+    state: 'plan_ready',
+    problems: [{ code: 'trail_changed' }],
+  })
+  writeFileSync(file, text)
+  await must(service, 'POST', `${ref.path}/abandon`)
   const number = Number(/(\d+)\. \S+ session_sealed/.exec(readFileSync(file, 'utf8'))![1]) + 1
   appendFileSync(
     file,
     `${number}. ${NOW} session_state_changed old_state=abandoned new_state=plan_ready\n`,
   )
-  const { json } = await service.request('GET', ref.path)
-  t.match(json, { state: 'abandoned', problems: [{ code: 'session_changed' }] })
+  const json = await must(service, 'GET', ref.path)
+  t.match(json, { state: 'abandoned', problems: [{ code: 'session_changed' }] }, 'it is sealed')
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
   t.notOk(existsSync(join(service.root, 'made.txt')))
 })
 
-t.test('numbers out of order are no lines of the journal', async (t) => {
-  const service = await openTestService(t)
+t.test('what is written by hand takes the power to run away, and opens nothing', async (t) => {
   const ref = await planned(service, { runbook: run('echo hi') })
   const file = service.file(ref.case_id, 'sessions', '1.md')
-  appendFileSync(file, `999999999. ${NOW} session_state_changed new_state=complete\n`)
-  t.match((await service.request('GET', ref.path)).json, {
-    state: 'plan_ready',
-    problems: [{ code: 'trail_changed' }],
-  })
-  await service.close()
-  t.notMatch(readFileSync(file, 'utf8'), '999999999')
-})
-
-t.test('a refused request leaves nothing behind', async (t) => {
-  const service = await openTestService(t)
-  const ref = await planned(service, { runbook: run('echo hi') })
+  const plan = readFileSync(file, 'utf8')
+  writeFileSync(file, plan.replace('state: plan_ready', 'state: abandoned'))
+  t.match(await must(service, 'GET', ref.path), { state: 'abandoned' })
+  t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
+  writeFileSync(file, plan)
   await finished(service, ref)
-  const file = service.file(ref.case_id, 'sessions', '1.md')
   const good = readFileSync(file, 'utf8')
   writeFileSync(file, good.replace('---\n', '---\nid: twice\nid: twice\n'))
+  const proof = `/cases/${ref.case_id}/proof`
   const body = { type: 'log', content: 'x', session_id: ref.id }
-  t.equal((await service.request('POST', `/cases/${ref.case_id}/proof`, body)).status, 409)
-  t.strictSame((await service.request('GET', `/cases/${ref.case_id}/proof`)).json, [])
+  t.equal((await service.request('POST', proof, body)).status, 409)
+  t.strictSame(await must(service, 'GET', proof), [], 'a refused request leaves nothing behind')
 })
 
 t.test('what would be too large to be read again is not written', async (t) => {
-  const service = await openTestService(t)
-  const { id } = await service.newCase({ description: 'x'.repeat(239_000) })
-  const path = `/cases/${id}/proof/checklist`
-  let status = 201
-  let count = 0
-  for (; status === 201 && count < 200; count++) {
-    const item = { description: `${count} ${'y'.repeat(480)}`, type: 'log' }
-    const answer = await service.request('POST', path, item)
-    status = answer.status
-    if (status === 201) t.equal(answer.json.description, item.description)
+  const { id } = await service.newCase()
+  const file = service.file(id, 'case.md')
+  appendFileSync(file, `\n${'x'.repeat(256 * 1024 - 800 - readFileSync(file).length)}\n`)
+  const add = (letter: string) => {
+    const item = { description: letter.repeat(480), type: 'log' }
+    return service.request('POST', `/cases/${id}/proof/checklist`, item)
   }
-  t.equal(status, 413)
+  t.match(await add('y'), { status: 201, json: { description: 'y'.repeat(480) } })
+  t.equal((await add('z')).status, 413)
   t.strictSame((await service.request('GET', `/cases/${id}`)).json.problems, [])
   const backticks = {
     type: 'log',
@@ -123,7 +117,6 @@ t.test('what would be too large to be read again is not written', async (t) => {
 })
 
 t.test('an empty case.md is a file being saved, not a case without a title', async (t) => {
-  const service = await openTestService(t)
   const { id } = await service.newCase({ title: 'Precious', description: 'Words' })
   const file = service.file(id, 'case.md')
   const saved = readFileSync(file, 'utf8')
@@ -134,15 +127,6 @@ t.test('an empty case.md is a file being saved, not a case without a title', asy
   writeFileSync(file, saved)
   t.equal((await service.request('PUT', `/cases/${id}/memory/case.md`, '')).status, 422)
   t.strictSame((await service.request('GET', `/cases/${id}`)).json.problems, [])
-})
-
-t.test('a state of abandoned by hand takes the power to run away', async (t) => {
-  const service = await openTestService(t)
-  const ref = await planned(service, { runbook: run('echo hi') })
-  const file = service.file(ref.case_id, 'sessions', '1.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replace('state: plan_ready', 'state: abandoned'))
-  t.match(await must(service, 'GET', ref.path), { state: 'abandoned' })
-  t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
 })
 
 t.test('latest.md names the newest session, whatever brought it', async (t) => {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { committed, plannedBy, program } from '../fixtures/plain-agents.ts'
+import t from 'tap'
+import { plannedBy, program } from '../fixtures/plain-agents.ts'
 import { finished, must, stream } from '../fixtures/session-client.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 /**
  * Codex as it counts: a conversation from its beginning, also where it is resumed. Each answer of its model used
@@ -31,18 +31,7 @@ echo '{"type":"system","subtype":"init","session_id":"c","model":"<opus>"}'
 printf '%s\\n' '{"type":"result","subtype":"success","is_error":false,"result":"## Plan\\n\\n1. One","modelUsage":{"<opus>":{"inputTokens":5,"outputTokens":6,"cacheReadInputTokens":7,"cacheCreationInputTokens":8,"costUSD":0.25}}}'
 `
 
-async function serviceWith(t: Test): Promise<TestService & { bin: string }> {
-  const environment = { ...process.env }
-  const service = await openTestService(t, { files: { 'code.txt': 'one\n' }, environment })
-  committed(service.root)
-  const bin = join(service.stateDir, '..', 'bin')
-  program(bin, 'codex', CODEX)
-  program(bin, 'claude', CLAUDE)
-  environment.PATH = `${bin}:${environment.PATH}`
-  return Object.assign(service, { bin })
-}
-
-async function text(service: TestService, path: string): Promise<string> {
+async function text(path: string): Promise<string> {
   const { text } = await service.request('GET', path, undefined, { accept: 'text/html' })
   return text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 }
@@ -53,8 +42,14 @@ const tokens = (answers: number) => ({
   cached_tokens: answers * 200,
 })
 
+const environment = { ...process.env }
+const service = await openTestService(t, { files: { 'code.txt': 'one\n' }, environment })
+const bin = join(service.stateDir, '..', 'bin')
+program(bin, 'codex', CODEX)
+program(bin, 'claude', CLAUDE)
+environment.PATH = `${bin}:${environment.PATH}`
+
 t.test('what each run used, and all of them', async (t) => {
-  const service = await serviceWith(t)
   const { ref, session } = await plannedBy(service, 'codex')
   const none = { model: null, cost_usd: null }
   t.match(session.usage, [{ mode: 'plan', ...tokens(1), ...none }])
@@ -94,15 +89,14 @@ t.test('what each run used, and all of them', async (t) => {
   t.strictSame((await must(service, 'GET', `/cases/${ref.case_id}/sessions`))[0].usage_total, total)
   t.strictSame((await must(service, 'GET', ref.path)).problems, [])
 
-  const page = await text(service, `/case/${ref.case_id}/session/1`)
+  const page = await text(`/case/${ref.case_id}/session/1`)
   t.match(page, /Usage Plan 1,200 tokens in \(200 cached\), 30 out Plan again 1,200 .* Work 1,200/)
   t.match(page, / Total 3,600 tokens in \(600 cached\), 90 out /)
-  const casePage = await text(service, `/case/${ref.case_id}`)
+  const casePage = await text(`/case/${ref.case_id}`)
   t.match(casePage, /Agent usage in all sessions: 3,600 tokens in \(600 cached\), 90 out /)
 })
 
-t.test('a cost, a run that ends before it said one, and files from before', async (t) => {
-  const service = await serviceWith(t)
+t.test('a cost, and a run that ends before it said one', async (t) => {
   const { ref, session } = await plannedBy(service, 'claude')
   t.match(session.usage, [
     {
@@ -115,7 +109,7 @@ t.test('a cost, a run that ends before it said one, and files from before', asyn
       cost_usd: 0.25,
     },
   ])
-  writeFileSync(join(service.bin, 'dies'), '')
+  writeFileSync(join(bin, 'dies'), '')
   const { session: ended } = await finished(service, ref)
   t.equal(ended.state, 'failed')
   const nothing = { input_tokens: null, output_tokens: null, cached_tokens: null, cost_usd: null }
@@ -125,20 +119,4 @@ t.test('a cost, a run that ends before it said one, and files from before', asyn
   t.match(html, /&lt;opus>|&lt;opus&gt;/)
   t.match(html, /at least \$0\.25/)
   t.match(html, /With a subscription it is not what you pay/)
-
-  const file = (...names: string[]) => readFileSync(service.file(ref.case_id, ...names), 'utf8')
-  const lines = file('sessions', '1.md').split('\n')
-  const before = lines.filter((line) => !/ (?:agent_usage|session_sealed) /.test(line)).join('\n')
-  await t.test('the files of a version that did not record it', async (t) => {
-    const folder = { 'case.md': file('case.md'), sessions: { '1.md': before } }
-    const files = { memory: { cases: { [ref.case_id]: folder } } }
-    const other = await openTestService(t, { files })
-    const { usage, usage_total } = await must(other, 'GET', ref.path)
-    t.match(usage, [
-      { mode: 'plan', model: null, ...nothing },
-      { mode: 'work', model: null, ...nothing },
-    ])
-    t.strictSame(usage_total, { runs: 2, ...nothing, incomplete: false })
-    t.notMatch(await text(other, `/case/${ref.case_id}/session/1`), / Usage /)
-  })
 })
