@@ -295,7 +295,9 @@ async function runAll(
   const { session, events } = await finished(service, ref)
   const log = join(places.RECORDS, 'cases', ref.case_id, 'artifacts', '1-all.log')
   const ended: Record<string, End> = {}
-  for (const [, said, code, name] of readFileSync(log, 'utf8').matchAll(/(.*?)@@(\d+) ([^\n]+)\n/gs))
+  for (const [, said, code, name] of readFileSync(log, 'utf8').matchAll(
+    /(.*?)@@(\d+) ([^\n]+)\n/gs,
+  ))
     ended[name!] = { exit: Number(code), said: said! }
   const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
   const { guard: kind, reason = null, writes = null, hides = null } = guarded
