@@ -45,7 +45,7 @@ function workspace(t: Test, cases: Tree, more: Record<string, string> = {}) {
 }
 
 /** A case that has these sessions. */
-const having = (sessions: Tree): Tree => having(sessions)
+const having = (sessions: Tree): Tree => ({ [CASE_ID]: { 'case.md': 'A\n', sessions } })
 
 function codesOf({ findings }: Pick<CheckResult, 'findings'>): string[] {
   return findings.map((each) => each.code)

@@ -24,7 +24,7 @@ import { CLI, workspaceOf } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { type McpClient, mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
-import { must, step } from '../fixtures/session-client.ts'
+import { must } from '../fixtures/session-client.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
 /** Its plan waits for approval. */
@@ -248,20 +248,18 @@ t.test('the tools', async (t) => {
       text: /picture: expected a PNG/,
     })
 
-    await here.run('new', 'Red door', '-d', step('echo fine', 'sh run id=say proof=log'))
-    await here.run('start', 'red')
-    await here.run('approve', 'red', '--yes')
-    const session_id = (await agent.call('get_session', { case: 'red' })).json.id
+    const session_id = (await agent.call('get_session', { case: PROVED })).json.id
     for (const [session, expected] of [
       ['none', null],
       [1, session_id],
     ]) {
-      const own = { case: 'red', type: 'note', content: `Seen ${session}`, session }
+      const own = { case: PROVED, type: 'note', content: `Seen ${session}`, session }
       t.match((await agent.call('attach_proof', own)).json, { session_id: expected })
     }
-    const log = await agent.call('attach_proof', { case: 'red', artifact: '1-say.log' })
-    t.match(log.json, { type: 'log', session_id, verified: false })
-    t.match((await here.run('gate', 'red', '--json')).json, { open: false })
+    mkdirSync(join(here.folder(PROVED), 'artifacts'))
+    writeFileSync(join(here.folder(PROVED), 'artifacts/1-test.tap'), 'ok 1\n1..1\n')
+    const log = await agent.call('attach_proof', { case: PROVED, artifact: '1-test.tap' })
+    t.match(log.json, { type: 'test-log', session_id, verified: false })
   })
 
   await t.test('no argument brings in what no tool does', async (t) => {
