@@ -94,10 +94,13 @@ export const PARTS = {
     both: [
       'test/events/hand-edits.ts',
       'test/http/events.ts',
+      'test/http/artifacts.ts',
       'test/http/lists.ts',
+      'test/http/memory.ts',
       'test/http/proof.ts',
       'test/markdown/work-limit.ts',
       'test/search/database.ts',
+      'test/webhooks/journey.ts',
       'test/webhooks/secrets.ts',
       'test/webhooks/delivery.ts',
       'test/webhooks/signatures.ts',

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { byteRange } from '../../src/http/byte-range.ts'
+import { inLongLane } from '../fixtures/full.ts'
+import { pngOf } from '../fixtures/pictures.ts'
 import {
   envelope,
   finished,
@@ -21,6 +23,7 @@ const steps = [
   step('echo one; echo two >&2', 'sh run id=say proof=log'),
   step('printf "%s\\n" "1..1" "ok 1 - fine"', 'sh run id=test proof=tap'),
   step('true', 'sh run id=quiet'),
+  step('echo "<b>out</b>"; echo "| x"', 'sh run id=tags'),
 ].join('')
 const ref = await planned(app, { runbook: steps })
 await finished(app, ref)
@@ -35,15 +38,11 @@ t.test('the artifacts of a session, and which of them are candidates', async (t)
   execFileSync('mkfifo', [file('1-pipe.log')])
   t.match((await get(`${ref.path}/artifacts`)).json, [
     { artifact: '1-say.log', size: 8, updated_at: /Z$/, candidate: true, note: /^exit 0/ },
+    { artifact: '1-tags.log', size: 15, candidate: true },
     { artifact: '1-test.log', size: 17, candidate: false, note: null },
     { artifact: '1-test.tap', size: 17, candidate: true, note: '1 of 1 test passed' },
   ])
-  t.equal((await get(`${ref.path}/artifacts`)).json.length, 3)
-})
-
-t.test('a session that has none', async (t) => {
-  const { path } = await planned(app, { runbook: step('true') })
-  t.strictSame((await get(`${path}/artifacts`)).json, [])
+  t.equal((await get(`${ref.path}/artifacts`)).json.length, 4)
 })
 
 t.test('one comes as plain text that can do nothing', async (t) => {
@@ -94,42 +93,48 @@ t.test('a part of it', async (t) => {
   t.match(head, { status: 206, text: '', headers: { 'content-range': 'bytes 2-3/10' } })
 })
 
-t.test('over 10 MiB it comes as a stream, and a part of it is 10 MiB at most', async (t) => {
-  const MIB = 1024 * 1024
-  writeFileSync(file('1-huge.log'), 'begin')
-  truncateSync(file('1-huge.log'), 25 * MIB)
-  writeFileSync(file('1-huge.log'), 'the end', { flag: 'a' })
-  const whole = await get(at('1-huge.log'))
-  t.match(whole, {
-    status: 200,
-    headers: {
-      'content-type': 'text/plain; charset=utf-8',
-      'content-security-policy': "sandbox; default-src 'none'",
-      'content-length': String(25 * MIB + 7),
-    },
-  })
-  t.equal(whole.text.length, 25 * MIB + 7)
-  t.match([whole.text.slice(0, 5), whole.text.slice(-7)], ['begin', 'the end'])
-  truncateSync(file('1-huge.log'), 25 * MIB)
-  t.match(await app.request('HEAD', at('1-huge.log')), {
-    status: 200,
-    text: '',
-    headers: { 'content-length': String(25 * MIB) },
-  })
-  const range = async (range: string) => (await get(at('1-huge.log'), { range })).headers
-  const last = 25 * MIB - 1
-  t.equal((await range('bytes=5-'))['content-range'], `bytes 5-${5 + 10 * MIB - 1}/${25 * MIB}`)
-  t.equal(
-    (await range(`bytes=-${20 * MIB}`))['content-range'],
-    `bytes ${15 * MIB}-${last}/${25 * MIB}`,
-  )
-})
+t.test(
+  'over 10 MiB it comes as a stream, a part of it is 10 MiB at most',
+  inLongLane,
+  async (t) => {
+    const MIB = 1024 * 1024
+    writeFileSync(file('1-huge.log'), 'begin')
+    truncateSync(file('1-huge.log'), 12 * MIB)
+    writeFileSync(file('1-huge.log'), 'the end', { flag: 'a' })
+    const whole = await get(at('1-huge.log'))
+    t.match(whole, {
+      status: 200,
+      headers: {
+        'content-type': 'text/plain; charset=utf-8',
+        'content-security-policy': "sandbox; default-src 'none'",
+        'content-length': String(12 * MIB + 7),
+      },
+    })
+    t.equal(whole.text.length, 12 * MIB + 7)
+    t.match([whole.text.slice(0, 5), whole.text.slice(-7)], ['begin', 'the end'])
+    truncateSync(file('1-huge.log'), 12 * MIB)
+    t.match(await app.request('HEAD', at('1-huge.log')), {
+      status: 200,
+      text: '',
+      headers: { 'content-length': String(12 * MIB) },
+    })
+    const range = async (range: string) => (await get(at('1-huge.log'), { range })).headers
+    const last = 12 * MIB - 1
+    t.equal((await range('bytes=5-'))['content-range'], `bytes 5-${5 + 10 * MIB - 1}/${12 * MIB}`)
+    t.equal(
+      (await range(`bytes=-${11 * MIB}`))['content-range'],
+      `bytes ${2 * MIB}-${last}/${12 * MIB}`,
+    )
+  },
+)
 
-t.test('ranges of what is not there', async (t) => {
+t.test('ranges of what is not there, or too much', async (t) => {
   t.equal(byteRange('bytes=0-', 0, 10), 'none')
   t.equal(byteRange('bytes=-5', 0, 10), 'none')
   t.equal(byteRange(undefined, 0, 10), null)
   t.equal(byteRange('bytes=9999999999999999-', 5, 10), null)
+  t.match(byteRange('bytes=5-', 25, 10), { first: 5, last: 14 })
+  t.match(byteRange('bytes=-20', 25, 10), { first: 15, last: 24 })
 })
 
 t.test('what is none of this session’s artifacts', async (t) => {
@@ -155,6 +160,7 @@ t.test('what is none of this session’s artifacts', async (t) => {
 
 t.test('a folder that leads elsewhere is not followed', async (t) => {
   const other = await planned(app, { runbook: step('echo hi') })
+  t.strictSame((await get(`${other.path}/artifacts`)).json, [], 'it has none')
   symlinkSync(app.file(ref.case_id, 'artifacts'), app.file(other.case_id, 'artifacts'))
   t.strictSame((await get(`${other.path}/artifacts`)).json, [])
   t.match(await get(`${other.path}/artifacts/1-say.log`), { status: 409 })
@@ -181,4 +187,66 @@ t.test('the log of a step can be read while it grows, and joined with the stream
   const behind = pieces.filter(({ offset }) => offset >= read.bytes.length)
   t.equal(read.text + behind.map(({ text }) => text).join(''), 'größer\nmore\nend\n')
   t.equal((await get(`${live.path}/artifacts/1-slow.log`)).text, 'größer\nmore\nend\n')
+})
+
+t.test('a report has all of a case in one file that loads and runs nothing', async (t) => {
+  const { case_id: id } = ref
+  const path = `/cases/${id}`
+  const title = 'Tags <script>alert(1)</script> & *stars*'
+  const description = '# Why\n\n<img src=x onerror=alert(1)> ![p](https://example.com/p.png)'
+  await must(app, 'PUT', path, { title, description })
+  const item = { description: 'Seen', type: 'screenshot', required: true }
+  await must(app, 'POST', `${path}/proof/checklist`, item)
+  const png = pngOf(4, 3)
+  const sent = { 'content-type': 'image/png' }
+  const { json: proof } = await app.request('POST', `${path}/proof`, png, sent)
+  await must(app, 'PUT', `${path}/proof/${proof.id}/verify`)
+  await must(app, 'POST', `${path}/proof`, { type: 'log', content: '```\nfence' })
+
+  const html = await app.request('GET', `${path}/report`)
+  t.match(html, {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+    },
+  })
+  t.notMatch(html.text, /<script|<img[^>]+onerror|(?:src|srcset)="(?!data:)|<link|@import|url\(/)
+  t.match(html.text, `src="data:image/png;base64,${png.toString('base64')}"`)
+  const { plan_sha256 } = await must(app, 'GET', ref.path)
+  for (const shown of [
+    'Tags &lt;script&gt;alert(1)&lt;/script&gt; &amp; *stars*',
+    `Seen (screenshot, required): proved by ${proof.id}`,
+    `plan ${plan_sha256}`,
+    'exit 0 after',
+    '&lt;b&gt;out&lt;/b&gt;',
+    proof.sha256,
+  ]) {
+    t.ok(html.text.includes(shown), shown)
+  }
+
+  const md = await app.request('GET', `${path}/report?format=md`)
+  t.match(md, { status: 200, headers: { 'content-type': 'text/markdown; charset=utf-8' } })
+  t.match(md.text, /^# Tags \\<script\\>alert\(1\)\\<\/script\\> & \\\*stars\\\*\n/)
+  t.match(md.text, '### Why', 'headings of a text stay below that of the report')
+  t.match(md.text, `- [x] Seen (screenshot, required): proved by ${proof.id}`)
+  t.match(md.text, '````text\n```\nfence\n````')
+  const one = await app.request('GET', `${path}/report?format=md&session=${ref.id}`)
+  t.ok(md.text.includes(one.text.trim()), 'the part of a session is the same')
+  t.match(one.text, /^## Session 1: /)
+  t.equal((await app.request('GET', `${path}/report?format=pdf`)).status, 400)
+})
+
+t.test('the report of a huge case is cut, and says so', async (t) => {
+  const { id } = await app.newCase()
+  const lines = Array.from({ length: 2000 }, (_, n) => `A note, number ${n}.`)
+  writeFileSync(app.file(id, 'history.md'), `# History\n\n${lines.join('\n\n')}\n`)
+  const content = 'x'.repeat(1024 * 1024)
+  await must(app, 'POST', `/cases/${id}/proof`, { type: 'log', content })
+  const { text } = await app.request('GET', `/cases/${id}/report`)
+  t.ok(text.length < 500_000, String(text.length))
+  t.match(text, /older lines are left out/)
+  t.match(text, /more characters are left out/)
+  t.ok(text.includes('number 1999'))
 })

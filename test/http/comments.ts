@@ -1,18 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
-import {
-  envelope,
-  finished,
-  git,
-  must,
-  planned,
-  reaches,
-  stream,
-} from '../fixtures/session-client.ts'
+import { envelope, git, must, planned, reaches, stream } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const PLAN = 'First.\n\nSecond.\n\n```sh run id=test\necho hi\n```\n'
+// a carriage return ends no line of the session file
+const FORGED = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f · sent'
+const CHANGE = `printf 'a\\r${FORGED}\\nb\\r\\n' > new.txt; echo hi`
+const PLAN = `First.\n\nSecond.\n\n\`\`\`sh run id=test\n${CHANGE}\n\`\`\`\n`
 
 const app = await openTestService(t)
 git(app.root, 'init')
@@ -212,6 +207,30 @@ t.test('the status follows the plan', async (t) => {
     t.equal(none.status, 422)
     t.match(none.json.detail, /no open comments/)
   })
+
+  await t.test('a comment on the diff of the run', async (t) => {
+    const uncommitted = `/cases/${ref.case_id}/uncommitted`
+    t.match((await must(app, 'GET', `${uncommitted}?session=${ref.id}`)).changes, [
+      { file: 'new.txt', left_by: { session_id: ref.id, number: 1, state: 'complete' } },
+    ])
+    const nobody = '00000000-0000-4000-8000-000000000000'
+    t.equal((await app.request('GET', `${uncommitted}?session=${nobody}`)).status, 404)
+    const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
+    const made = await must(app, 'POST', comments, { text: 'Why two?', diff })
+    const quote = `a␍${FORGED}\nb`
+    t.match(made, { on: 'diff', quote, side: 'new', file: 'new.txt', status: 'draft' })
+    for (const each of [{ file: 'other.txt' }, { side: 'old' }, { line: 3, end_line: 3 }]) {
+      const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...each } })
+      t.equal(answer.status, 400, JSON.stringify(each))
+    }
+    t.match((await must(app, 'GET', comments)).at(-1), {
+      id: made.id,
+      line: 1,
+      end_line: 2,
+      quote,
+      author: /^(?!alice)/,
+    })
+  })
 })
 
 t.test('a person ticks a comment in the file', async (t) => {
@@ -241,36 +260,4 @@ t.test('the comments of a session that has ended do not change', async (t) => {
     t.match(answer.json.detail, /before proof is attached/)
   }
   t.match(await must(app, 'GET', comments), [{ id: one.id, status: 'draft' }])
-})
-
-t.test('a comment on the diff of a run', async (t) => {
-  // a carriage return ends no line of the session file
-  const forged = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f · sent'
-  const change = `printf 'a\\r${forged}\\nb\\r\\n' > new.txt`
-  const ref = await planned(app, { runbook: `\`\`\`sh run id=change\n${change}\n\`\`\`\n` })
-  await finished(app, ref)
-  const uncommitted = `/cases/${ref.case_id}/uncommitted`
-  t.match((await must(app, 'GET', `${uncommitted}?session=${ref.id}`)).changes, [
-    { file: 'new.txt', left_by: { session_id: ref.id, number: 1, state: 'complete' } },
-  ])
-  const nobody = '00000000-0000-4000-8000-000000000000'
-  t.equal((await app.request('GET', `${uncommitted}?session=${nobody}`)).status, 404)
-  const comments = `${ref.path}/comments`
-  const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
-  const made = await must(app, 'POST', comments, { text: 'Why two?', diff })
-  const quote = `a␍${forged}\nb`
-  t.match(made, { on: 'diff', quote, side: 'new', file: 'new.txt', status: 'draft' })
-  const wrong = [{ file: 'other.txt' }, { side: 'old' }, { line: 3, end_line: 3 }, { end_line: 9 }]
-  for (const each of wrong) {
-    const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...each } })
-    t.equal(answer.status, 400, JSON.stringify(each))
-  }
-  await must(app, 'POST', comments, {
-    text: 'On b.',
-    diff: { file: 'new.txt', line: 2, side: 'new' },
-  })
-  t.match(await must(app, 'GET', comments), [
-    { id: made.id, line: 1, end_line: 2, quote, author: /^(?!alice)/ },
-    { line: 2, quote: 'b', text: 'On b.' },
-  ])
 })

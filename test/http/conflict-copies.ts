@@ -10,8 +10,9 @@ const COPIES = [
   'case (1).md',
 ]
 
+const app = await openTestService(t)
+
 t.test('a copy of case.md is a problem, and no memory file', async (t) => {
-  const app = await openTestService(t)
   const { id, title } = await app.newCase({ title: 'The case' })
   for (const name of COPIES) writeFileSync(app.file(id, name), '---\ntitle: Stale\n---\n\nwombat\n')
   writeFileSync(app.file(id, 'case 2 notes.md'), 'About the second case.\n')
@@ -40,7 +41,6 @@ t.test('a copy of case.md is a problem, and no memory file', async (t) => {
 })
 
 t.test('no session gets it', async (t) => {
-  const app = await openTestService(t)
   const { id } = await app.newCase({ description: 'Look.' })
   for (const name of COPIES) writeFileSync(app.file(id, name), step('echo stale'))
   writeFileSync(app.file(id, 'notes.md'), 'Noted.\n')

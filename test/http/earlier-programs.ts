@@ -1,10 +1,11 @@
 import t from 'tap'
 import { openTestService } from '../fixtures/workspace.ts'
 
+const { url, request, newCase } = await openTestService(t)
+
 const PAGE = { accept: 'text/html' }
 
 t.test('a service worker of an earlier program gets one that removes itself', async (t) => {
-  const { url } = await openTestService(t)
   for (const path of ['/sw.js', '/cases', '/any/where']) {
     const reply = await fetch(url + path, { headers: { 'service-worker': 'script' } })
     t.equal(reply.status, 200, path)
@@ -17,7 +18,6 @@ t.test('a service worker of an earlier program gets one that removes itself', as
 })
 
 t.test('the first page clears what an earlier program left, and no later one', async (t) => {
-  const { request } = await openTestService(t)
   const cleared = async (path: string, headers: Record<string, string>) => {
     const { headers: sent } = await request('GET', path, undefined, headers)
     return [sent['clear-site-data'], String(sent['set-cookie']).split(';')[0]]
@@ -33,7 +33,6 @@ t.test('the first page clears what an earlier program left, and no later one', a
 t.test(
   'a person who opens a resource gets its page, and a script or a frame its JSON',
   async (t) => {
-    const { newCase, request } = await openTestService(t)
     const path = `/cases/${(await newCase()).id}`
     const opened = (headers: object) =>
       request('GET', path, undefined, { accept: 'text/html, */*;q=0.8', ...headers })

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -80,7 +81,7 @@ t.test('what is compressed is not taken for the bytes of a file', async (t) => {
   t.equal((await request('GET', path(id, 'x.md'))).status, 404)
 })
 
-t.test('10 MiB are taken, and one byte more is 413', async (t) => {
+t.test('10 MiB are taken, and one byte more is 413', inLongLane, async (t) => {
   const { id } = await newCase()
   const most = Buffer.alloc(10 * 1024 * 1024, 'm')
   t.equal((await request('PUT', path(id, 'big.md'), most)).status, 201)
@@ -186,43 +187,29 @@ t.test('what an editor writes into a file that a PUT replaced is not lost', asyn
 
 /** As they stand in the path. */
 const badNames = [
-  ...[
-    'notes',
-    'notes.txt',
-    '.md',
-    '.notes.md',
-    `${'x'.repeat(253)}.md`,
-    `${'%c3%b6'.repeat(127)}.md`,
-  ],
-  ...['notes.md%20', 'notes.md.', 'notes.md%0a', 'notes.md%2f', 'notes%00.md', 'notes.md%00.png'],
-  ...['%e2%80%aedm.exe.md', '%ef%bb%bfnotes.md', 'a%e2%80%a8b.md', 'a%09.md', '%ed%a0%80.md'],
-  ...['%2e%2e%2fcase.md', '..%2fcase.md', '..%5ccase.md', '%c0%ae%c0%ae%c0%afcase.md'],
-  ...['sessions%2f1.md', '%2fetc%2fpasswd.md', 'C%3a%5cnotes.md', 'notes.md::$DATA'],
-  ...['%zz.md', 'notes.md%', 'CASE.md', 'Case.md', 'case.MD', 'LATEST.md'],
+  ...['notes', 'notes.txt', '.md', `${'x'.repeat(253)}.md`, `${'%c3%b6'.repeat(127)}.md`],
+  ...['notes.md%20', 'notes.md.', 'notes%00.md', '%e2%80%aedm.exe.md', 'a%09.md', '%ed%a0%80.md'],
+  ...['..%2fcase.md', '..%5ccase.md', 'sessions%2f1.md', 'notes.md::$DATA', '%zz.md', 'CASE.md'],
 ]
 
 t.test('a name that is safe in a path is a file of the case', async (t) => {
   const { id } = await newCase()
   const names = [
-    ...[
-      'A.md',
-      '0.md',
-      '1234567.md',
-      'a..b.md',
-      'x.md.md',
-      'meeting notes.md',
-      '日本.md',
-      '_todo.md',
-    ],
-    ...['-rf.md', 'Notes.MD', '100%.md', '%2e%2e%2fx.md', 'What?.md', '10:30 #call*.md', '1.MD'],
-    ...["it's “so” & <b>.md", '👩‍💻.md', 'a\u0301.md', `${'ö'.repeat(126)}.md`],
+    'a..b.md',
+    'meeting notes.md',
+    '日本.md',
+    '_todo.md',
+    '-rf.md',
+    'Notes.MD',
+    '100%.md',
   ]
+  names.push('%2e%2e%2fx.md', 'What?.md', '10:30 #call*.md', '1.MD', "it's “so” & <b>.md")
+  names.push('👩‍💻.md', 'a\u0301.md', `${'ö'.repeat(126)}.md`)
   const of = (name: string) => path(id, encodeURIComponent(name))
   for (const name of names) {
     const made = await request('PUT', of(name), `of ${name}`)
     t.match(made, { status: 201, headers: { location: of(name) }, json: { filename: name } }, name)
     t.equal(await readFile(app.file(id, name), 'utf8'), `of ${name}`)
-    t.equal((await request('GET', of(name))).text, `of ${name}`)
   }
   const listed = (await request('GET', `/cases/${id}/memory`)).json
   const filenames = listed.map(({ filename }: { filename: string }) => filename)
@@ -289,17 +276,7 @@ t.test('a markdown file with another name is a problem that says what to do', as
 })
 
 /** Paths that are no name at all: there is nothing of that kind. */
-const badPaths = [
-  ...[
-    '../case.md',
-    '../../../../etc/passwd',
-    './notes.md/',
-    'a/b.md',
-    'sessions/1.md',
-    '//etc/passwd',
-  ],
-  ...['..;/notes.md', '%2e%2e', '%2e%2e/notes.md'],
-]
+const badPaths = ['../case.md', './notes.md/', 'a/b.md', '//etc/passwd', '%2e%2e/notes.md']
 
 t.test('any other name is 400, says what is allowed, and touches nothing', async (t) => {
   const { id } = await newCase()

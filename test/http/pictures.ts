@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { MAX_PICTURE_BYTES } from '../../src/model/picture.ts'
 import { HEADS, pngOf } from '../fixtures/pictures.ts'
@@ -19,8 +19,9 @@ const send = (
   { type = 'image/png', query = '' } = {},
 ) => app.request('POST', `/cases/${id}/proof${query}`, bytes, { 'content-type': type })
 
-async function attached(t: Test, files = {}) {
-  const app = await openTestService(t, { files })
+const shared = await openTestService(t)
+
+async function attached(app = shared) {
   const { id } = await app.newCase()
   const { json: proof } = await send(app, id, PNG)
   const path = `/cases/${id}/proof/${proof.id}`
@@ -31,7 +32,7 @@ async function attached(t: Test, files = {}) {
 }
 
 t.test('a picture is attached as the body, and kept as it was sent', async (t) => {
-  const { app, id, proof, path, file } = await attached(t)
+  const { app, id, proof, path, file } = await attached()
   t.match(proof, {
     type: 'screenshot',
     content: `Picture (PNG, 40 × 30 pixels, ${PNG.length} bytes): artifacts/${proof.id}.png`,
@@ -72,7 +73,7 @@ t.test('a picture is attached as the body, and kept as it was sent', async (t) =
 })
 
 t.test('each kind of picture, and what is none', async (t) => {
-  const app = await openTestService(t)
+  const app = shared
   const { id } = await app.newCase()
   for (const [type, bytes] of Object.entries(HEADS)) {
     const query = '?type=seen&session_id=none'
@@ -100,7 +101,7 @@ t.test('each kind of picture, and what is none', async (t) => {
 })
 
 t.test('a changed or missing picture counts as not verified', async (t) => {
-  const { app, id, proof, path, file, problems, now } = await attached(t)
+  const { app, id, proof, path, file, problems, now } = await attached()
   const item = { description: 'Seen', type: 'screenshot', required: true }
   await app.request('POST', `/cases/${id}/proof/checklist`, item)
   t.match(await app.request('PUT', `${path}/verify`), { status: 200, json: { verified: true } })
@@ -139,7 +140,7 @@ t.test('a changed or missing picture counts as not verified', async (t) => {
 })
 
 t.test('a proof that a person wrote for a picture gets its hash', async (t) => {
-  const { app, id, proof, file, problems } = await attached(t)
+  const { app, id, proof, file, problems } = await attached()
   const other = proof.id.replace(/^./, (first: string) => (first === 'a' ? 'b' : 'a'))
   const image = `image: { name: ${other}.png, type: image/png, width: 40, height: 30, bytes: 1 }`
   writeFileSync(file.replace(proof.id, other), PNG)
@@ -159,14 +160,15 @@ t.test('git takes the pictures of proofs, and no other artifact', async (t) => {
     ['a folder of an older version', files],
   ] as const) {
     await t.test(name, async (t) => {
-      const { app, id, proof } = await attached(t, given)
+      const app = given === files ? await openTestService(t, { files }) : shared
+      const { id, proof } = await attached(app)
       writeFileSync(app.file(id, 'artifacts/1-test.log'), 'ok')
       const git = (...args: string[]) => execFileSync('git', args, { cwd: app.memory }).toString()
       git('init', '--quiet')
       git('add', '.')
       const taken = git('ls-files')
         .split('\n')
-        .filter((each) => each.includes('artifacts'))
+        .filter((each) => each.includes(`${id}/artifacts`))
       t.strictSame(taken, [`cases/${id}/artifacts/${proof.id}.png`])
       const rules = readFileSync(join(app.memory, '.gitignore'), 'utf8')
       if (given === files) t.match(rules, /^mine\ncases.*\n!cases.*\n\*\.bak\n$/)
@@ -174,8 +176,19 @@ t.test('git takes the pictures of proofs, and no other artifact', async (t) => {
   }
 })
 
+t.test('a picture goes with its proof: not without, and with its case', async (t) => {
+  const { app, id } = await attached()
+  rmSync(app.file(id, 'proof'), { recursive: true })
+  writeFileSync(app.file(id, 'proof'), 'in the way')
+  const before = readdirSync(app.file(id, 'artifacts'))
+  t.equal((await send(app, id, OTHER)).status, 409)
+  t.strictSame(readdirSync(app.file(id, 'artifacts')), before)
+  t.equal((await app.request('DELETE', `/cases/${id}`)).status, 200)
+  t.equal(existsSync(app.file(id)), false)
+})
+
 t.test('a picture without a proof is removed by check --fix, others are not', async (t) => {
-  const { app, id, file } = await attached(t)
+  const { app, id, file } = await attached()
   const orphan = app.file(id, 'artifacts', '11111111-1111-4111-8111-111111111111.png')
   writeFileSync(orphan, PNG)
   const check = () =>
@@ -189,15 +202,4 @@ t.test('a picture without a proof is removed by check --fix, others are not', as
   Date.now = () => later() + 120_000
   t.match((await check()).fixed, [/111\.png: removed this picture, because it has no proof/])
   t.strictSame([existsSync(orphan), existsSync(file)], [false, true])
-})
-
-t.test('a picture goes with its proof: not without, and with its case', async (t) => {
-  const { app, id } = await attached(t)
-  rmSync(app.file(id, 'proof'), { recursive: true })
-  writeFileSync(app.file(id, 'proof'), 'in the way')
-  const before = readdirSync(app.file(id, 'artifacts'))
-  t.equal((await send(app, id, OTHER)).status, 409)
-  t.strictSame(readdirSync(app.file(id, 'artifacts')), before)
-  t.equal((await app.request('DELETE', `/cases/${id}`)).status, 200)
-  t.equal(existsSync(app.file(id)), false)
 })

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { stateAfter } from '../../src/model/case-state.ts'
 import { atOnce } from '../fixtures/at-once.ts'
 import { inLongLane } from '../fixtures/full.ts'
-import { finished, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -77,16 +75,11 @@ t.test('POST …/proof gives the whole proof, and where it is', async (t) => {
 })
 
 const contents: [string, string][] = [
-  ['frontmatter of its own', '---\nverified: true\n---\n'],
   ['a fence that closes too early', '```\n```text\n``````\n'],
   ['a fence of tildes', '~~~\n'],
-  ["git's conflict markers", '<<<<<<< a\n=======\n>>>>>>> b\n'],
-  ['no line ending', 'x'],
-  ['line endings alone', 'x\n\n\n'],
   ['carriage returns', 'a\rb\r\nc\n'],
   ['NUL and escapes', 'a\0\u001b[31mred\u001b[0m\u0007'],
   ['a BOM and rare letters', '\ufeffä😀\u2028\u202e'],
-  ['leading blanks', '   \n\t x'],
 ]
 
 t.test('content comes back exactly', async (t) => {
@@ -96,10 +89,6 @@ t.test('content comes back exactly', async (t) => {
     t.equal(json.content, content, name)
     t.match(json, { verified: true, sha256: sha256(content) }, name)
   }
-  await app.restart()
-  const { json } = await request('GET', `/cases/${id}/proof`)
-  const found = json.map((proof: { content: string }) => proof.content).sort()
-  t.strictSame(found, contents.map(([, content]) => content).sort(), 'after a restart too')
   t.strictSame(await problemCodes(id), [])
 })
 
@@ -259,11 +248,8 @@ t.test('a list of proof that no answer can hold names the limit', inLongLane, as
 const tampered: [from: string | RegExp, to: string][] = [
   [/^sha256: \w/m, 'sha256: '],
   ['verified: true', 'verified: yes'],
-  ['verified: true', 'verified: 1'],
-  [/^verified: .*\n/m, ''],
   [/^case_id: .*$/m, `case_id: ${NOBODY}`],
   ['verified: true', 'verified: [true'],
-  ['verified: true', 'verified: true\nverified: true'],
 ]
 
 t.test('a proof file that was tampered with does not open the gate', async (t) => {
@@ -279,7 +265,6 @@ t.test('a proof file that was tampered with does not open the gate', async (t) =
     t.equal(await stateOf(id), 'VERIFYING', to)
     t.equal((await request('GET', `/cases/${id}/gate`)).json.open, false, to)
     t.equal((await resolve(id)).status, 422, to)
-    t.equal((await request('GET', `/cases/${id}/proof`)).status, 200, to)
   }
   await writeFile(path, text)
   t.equal(await stateOf(id), 'RESOLVED')
@@ -333,30 +318,27 @@ t.test('POST …/checklist adds a line to case.md', async (t) => {
 })
 
 const descriptions = [
-  ...['ends (like this, required)', '(log)', '[x] ticked', '- [ ] nested', '## Proof checklist'],
-  ...['`code` *star* _under_ <b>tag</b> <!-- open', '```', '| a | b |', '[link](http://x) ![](y)'],
-  ...['back\\slash \\( (', '&amp; &lt;', 'Größe 😀 \u202e', '1. one', '> quote', '---'],
-  ...['<<<<<<< HEAD', '[a]: b', 'x'.repeat(500)],
+  'ends (like this, required)',
+  '- [ ] `code` <!-- open',
+  '```',
+  'x'.repeat(500),
 ]
 
 t.test('a description comes back exactly, and disturbs no other', async (t) => {
-  for (const lead of ['Text with a ```\nfence that stays open', '<div>\n\ntext']) {
-    const { id } = await newCase({ description: lead })
-    const post = (description: string) =>
-      request('POST', `/cases/${id}/proof/checklist`, { description, type: 'log', required: true })
-    for (const description of descriptions) {
-      const reply = await post(description)
-      t.equal(reply.status, 201, reply.text)
-      t.equal(reply.json?.description, description)
-    }
-    const { json } = await request('GET', `/cases/${id}/proof/checklist`)
-    t.strictSame(
-      json.map((item: { description: string }) => item.description),
-      descriptions,
-    )
-    const found = (await request('GET', `/cases/${id}`)).json
-    t.match(found, { description: lead, problems: { length: 0 } })
+  const lead = 'Text with a ```\nfence that stays open'
+  const { id } = await newCase({ description: lead })
+  for (const description of descriptions) {
+    const item = { description, type: 'log', required: true }
+    const reply = await request('POST', `/cases/${id}/proof/checklist`, item)
+    t.match(reply, { status: 201, json: { description } })
   }
+  const { json } = await request('GET', `/cases/${id}/proof/checklist`)
+  t.strictSame(
+    json.map((item: { description: string }) => item.description),
+    descriptions,
+  )
+  const found = (await request('GET', `/cases/${id}`)).json
+  t.match(found, { description: lead, problems: { length: 0 } })
 })
 
 const wrongItems: [string, object, string, ...RegExp[]][] = [
@@ -582,76 +564,6 @@ t.test('a required item that comes later shuts the gate again', async (t) => {
   await request('POST', `/cases/${id}/proof/checklist`, item)
   t.equal(await stateOf(id), 'VERIFYING')
   t.strictSame(await problemCodes(id), ['proof_gate'])
-})
-
-// What sessions do to the case, and proof to the session
-
-const stays = ['RESOLVED', 'BLOCKED', 'WONT_FIX', 'NON_ISSUE', 'WATCHLIST', 'COMPRESSED'] as const
-const moves: [Parameters<typeof stateAfter>, string][] = [
-  [['created', 'investigating', 'OPEN'], 'INVESTIGATING'],
-  [['created', 'planning', 'OPEN'], 'PLANNING'],
-  [['created', 'implementing', 'OPEN'], 'PLANNING'],
-  [['created', 'verifying', 'OPEN'], 'PLANNING'],
-  [['created', 'implementing', 'VERIFYING'], 'VERIFYING'],
-  [['approved', 'planning', 'PLANNING'], 'IMPLEMENTING'],
-  [['approved', 'implementing', 'OPEN'], 'IMPLEMENTING'],
-  [['approved', 'implementing', 'INVESTIGATING'], 'IMPLEMENTING'],
-  [['approved', 'verifying', 'PLANNING'], 'VERIFYING'],
-  [['approved', 'investigating', 'PLANNING'], 'INVESTIGATING'],
-  [['approved', 'implementing', 'VERIFYING'], 'VERIFYING'],
-  [['completed', 'implementing', 'IMPLEMENTING'], 'VERIFYING'],
-  [['completed', 'verifying', 'OPEN'], 'VERIFYING'],
-  [['completed', 'planning', 'IMPLEMENTING'], 'IMPLEMENTING'],
-  [['completed', 'investigating', 'INVESTIGATING'], 'INVESTIGATING'],
-]
-
-t.test('a session moves its case by the table, and no other way', async (t) => {
-  for (const [[milestone, type, from], to] of moves) {
-    t.equal(stateAfter(milestone, type, from), to, `${type} ${milestone}: ${from} to ${to}`)
-  }
-  for (const milestone of ['created', 'approved', 'completed'] as const) {
-    for (const from of stays) t.equal(stateAfter(milestone, 'implementing', from), from)
-  }
-})
-
-t.test("a session's artifact is proof, and seals the session", async (t) => {
-  const tap = 'TAP version 13\n1..1\nok 1 - it works\n'
-  const runbook = step(`cat <<'END'\n${tap}END`, 'sh run id=test proof=tap')
-  const first = await planned(app, { runbook })
-  const { case_id: id } = first
-  t.equal(await stateOf(id), 'PLANNING')
-  const attached = async (body: object) =>
-    request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x', ...body })
-  const early = await attached({ session_id: first.id })
-  t.equal(early.status, 422, 'no proof of what waits for approval')
-  t.match((await finished(app, first)).session, { candidates: [{ artifact: '1-test.tap' }] })
-  t.equal(await stateOf(id), 'VERIFYING')
-  const second = await newSession(app, id, { type: 'verifying' })
-  await reaches(app, second, 'plan_ready')
-  await finished(app, second)
-
-  t.equal((await attached({ session_id: null })).json.session_id, null)
-  const newest = await attached({})
-  t.equal(newest.json.session_id, second.id, 'the newest complete one that has none')
-  const reply = await request('POST', `/cases/${id}/proof`, { artifact: '1-test.tap' })
-  t.equal(reply.status, 201, reply.text)
-  t.match(reply.json, { session_id: first.id, type: 'test-log' }, 'that of the artifact')
-  t.equal(reply.json.content, await readFile(app.file(id, 'artifacts', '1-test.tap'), 'utf8'))
-  t.match(reply.json.content, tap)
-  t.match((await request('GET', first.path)).json, {
-    proof_attached: true,
-    problems: { length: 0 },
-  })
-  t.match(await readFile(app.file(id, 'sessions', '1.md'), 'utf8'), /session_sealed/)
-
-  t.equal((await attached({})).json.session_id, null, 'no session waits for proof any more')
-  t.equal((await attached({ session_id: first.id })).status, 201, 'but it may be named')
-  t.strictSame(await problemCodes(id), [])
-  const wrong = await request('POST', `/cases/${id}/proof`, { artifact: '1-nothing.tap' })
-  t.match(wrong, {
-    status: 400,
-    json: { errors: [{ path: 'artifact', message: /1-test\.tap/ }] },
-  })
 })
 
 t.test('the content alone is plain text that can do nothing', async (t) => {

@@ -95,14 +95,41 @@ async function until(fact: () => boolean, what: string): Promise<void> {
 const isGone = (pid: number) => (processStat(pid)?.state ?? 'Z') === 'Z'
 const scratch = ({ stateDir }: TestService) => readdirSync(join(stateDir, 'scratch'))
 
-t.test('without --dev there are no providers', async (t) => {
-  const service = await openTestService(t)
-  t.match(await service.request('GET', '/providers'), { status: 404 })
-  t.match(await service.request('POST', '/providers/runbook/run', { prompt: 'x' }), { status: 404 })
+const service = await opened(t)
+
+t.test('what cannot be run', async (t) => {
+  const run = (id: string, body: object) => service.request('POST', `/providers/${id}/run`, body)
+  const refusals: [name: string, id: string, body: object, expected: object][] = [
+    [
+      'the runbook',
+      'runbook',
+      { prompt: 'x' },
+      { status: 422, json: { code: 'provider_unavailable' } },
+    ],
+    ['an unknown one', 'nobody', { prompt: 'x' }, { status: 404, json: { code: 'not_found' } }],
+    [
+      'one not trusted',
+      'answers',
+      { prompt: 'x' },
+      { status: 422, json: { code: 'untrusted_provider' } },
+    ],
+    [
+      'one not installed',
+      'codex',
+      { prompt: 'x' },
+      { status: 422, json: { code: 'provider_unavailable', detail: /npm install .*codex/ } },
+    ],
+    ['no prompt', 'claude', {}, { status: 400 }],
+    ['a blank prompt', 'claude', { prompt: ' ' }, { status: 400 }],
+  ]
+  for (const [name, id, body, expected] of refusals) {
+    t.match(await run(id, body), expected, name)
+  }
+  const stream = streamed(service, 'answers', 'x')
+  t.equal(await stream.ended, 422, 'without a stream')
 })
 
 t.test('GET /providers tells what can be used here', async (t) => {
-  const service = await opened(t)
   const list = await must(service, 'GET', '/providers')
   const find = (id: string) => list.find((each: { id: string }) => each.id === id)
   t.match(list[0], {
@@ -141,8 +168,6 @@ t.test('GET /providers tells what can be used here', async (t) => {
 })
 
 t.test('a provider answers a prompt in an empty folder', async (t) => {
-  const service = await opened(t)
-  await trusted(service)
   const run = (id: string, body: object) => service.request('POST', `/providers/${id}/run`, body)
   const { status, json } = await run('answers', { prompt: 'Do it "so".' })
   const hypothesis = 'It is so.'
@@ -169,42 +194,20 @@ t.test('a provider answers a prompt in an empty folder', async (t) => {
   t.strictSame(await must(service, 'GET', '/cases'), [])
 })
 
-t.test('what cannot be run', async (t) => {
-  const service = await opened(t)
-  const run = (id: string, body: object) => service.request('POST', `/providers/${id}/run`, body)
-  const refusals: [name: string, id: string, body: object, expected: object][] = [
-    [
-      'the runbook',
-      'runbook',
-      { prompt: 'x' },
-      { status: 422, json: { code: 'provider_unavailable' } },
-    ],
-    ['an unknown one', 'nobody', { prompt: 'x' }, { status: 404, json: { code: 'not_found' } }],
-    [
-      'one not trusted',
-      'answers',
-      { prompt: 'x' },
-      { status: 422, json: { code: 'untrusted_provider' } },
-    ],
-    [
-      'one not installed',
-      'codex',
-      { prompt: 'x' },
-      { status: 422, json: { code: 'provider_unavailable', detail: /npm install .*codex/ } },
-    ],
-    ['no prompt', 'claude', {}, { status: 400 }],
-    ['a blank prompt', 'claude', { prompt: ' ' }, { status: 400 }],
-  ]
-  for (const [name, id, body, expected] of refusals) {
-    t.match(await run(id, body), expected, name)
-  }
-  const stream = streamed(service, 'answers', 'x')
-  t.equal(await stream.ended, 422, 'without a stream')
+t.test('what a provider runs may neither approve nor write', linuxOnly, async (t) => {
+  const { path } = await planned(service, { runbook: step('true') })
+  const prompt = `
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ title: 'x' })
+    const approved = await fetch('${service.url}${path}/approve', { method: 'POST' })
+    const made = await fetch('${service.url}/cases', { method: 'POST', headers, body })
+    console.log('status ' + approved.status + ' ' + made.status)`
+  const { json } = await service.request('POST', '/providers/asks/run', { prompt })
+  t.equal(json.plan, 'status 403 403')
+  t.match(await must(service, 'GET', path), { state: 'plan_ready' })
 })
 
 t.test('at most two run, each as long as its client stays', async (t) => {
-  const service = await opened(t)
-  await trusted(service)
   const [first, second] = [streamed(service, 'stays', 'x'), streamed(service, 'stays', 'x')]
   const pids = [Number(await first.says('begun')), Number(await second.says('begun'))]
   const third = await service.request('POST', '/providers/answers/run', { prompt: 'x' })
@@ -218,19 +221,4 @@ t.test('at most two run, each as long as its client stays', async (t) => {
   t.match(second.events.at(-1), { event_type: 'error', payload: { code: 'stopping' } })
   t.strictSame(scratch(service), [])
   t.strictSame(runsIn(service.stateDir), [])
-})
-
-t.test('what a provider runs may neither approve nor write', linuxOnly, async (t) => {
-  const service = await opened(t)
-  await trusted(service)
-  const { path } = await planned(service, { runbook: step('true') })
-  const prompt = `
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ title: 'x' })
-    const approved = await fetch('${service.url}${path}/approve', { method: 'POST' })
-    const made = await fetch('${service.url}/cases', { method: 'POST', headers, body })
-    console.log('status ' + approved.status + ' ' + made.status)`
-  const { json } = await service.request('POST', '/providers/asks/run', { prompt })
-  t.equal(json.plan, 'status 403 403')
-  t.match(await must(service, 'GET', path), { state: 'plan_ready' })
 })

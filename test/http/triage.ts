@@ -30,6 +30,8 @@ await t.test('the cases of these tests', async () => {
   const done = await planned(app, { fields: { title: 'complete' }, runbook: step('true') })
   await finished(app, done)
   const plan = await planned(app, { fields: { title: 'plan' }, runbook: step('true') })
+  const failed = await planned(app, { fields: { title: 'failed' }, runbook: step('false') })
+  await finished(app, failed)
   ids.complete = done.case_id
   ids.plan = plan.case_id
 })
@@ -42,6 +44,7 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
       ['plan', 'plan', 'the plan of session 1 waits for approval'],
       ['broken', 'problem', 'notes.md: the file is not UTF-8: save it as UTF-8'],
       ['blocked', 'blocked', 'needs your input: Which database?'],
+      ['failed', 'failed', 'session 1 failed: step step-1 exited with 1, expected 0'],
       ['complete', 'proof', 'session 1 is complete and has no proof'],
       ['unverified', 'proof', '1 proof is not verified yet'],
       ['gate', 'gate_open', 'the proof gate is open, so the case can be resolved'],
@@ -85,7 +88,7 @@ t.test('what was touched last is first of its kind', async (t) => {
 
 t.test('filters are those of GET /cases, and needs', async (t) => {
   const table: [query: string, found: string[]][] = [
-    ['?needs=any', ['plan', 'broken', 'blocked', 'unverified', 'complete', 'gate']],
+    ['?needs=any', ['plan', 'broken', 'blocked', 'failed', 'unverified', 'complete', 'gate']],
     ['?needs=blocked,plan', ['plan', 'blocked']],
     ['?needs=blocked&needs=plan', ['plan', 'blocked']],
     ['?needs=gate_open&tag=other', []],
@@ -114,7 +117,7 @@ t.test('pages follow the same order', async (t) => {
   let path: string | undefined = '/triage?limit=3'
   while (path !== undefined) {
     const reply = await request('GET', path)
-    t.equal(reply.headers['x-total-count'], '8')
+    t.equal(reply.headers['x-total-count'], '9')
     seen.push(...reply.json.map(({ title }: TriageRow) => title))
     path = /^<([^>]+)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
   }
@@ -137,4 +140,36 @@ t.test('a session that runs is told, and is nobody’s turn', async (t) => {
   t.notOk((await titles('?needs=any')).includes('at work'))
   await must(app, 'POST', `${ref.path}/abandon`)
   t.strictSame(await rows('?needs=running'), [])
+})
+
+t.test('GET /stats counts what waits and what ran, also after a restart', async (t) => {
+  const seen = await must(app, 'GET', '/stats')
+  t.match(seen, {
+    runs: 2,
+    passed: 1,
+    agents: [{ provider: 'runbook', runs: 2, passed: 1 }],
+    medians: { planned_ms: Number, waited_ms: Number, ran_ms: Number },
+  })
+  t.equal(seen.agents[0].by_week.length, 8)
+  t.strictSame(seen.agents[0].by_week.at(-1), { runs: 2, passed: 1 })
+  t.strictSame(
+    seen.waiting.map(({ kind, count }: { kind: string; count: number }) => [kind, count]),
+    [
+      ['plan', 1],
+      ['problem', 1],
+      ['blocked', 1],
+      ['failed', 1],
+      ['proof', 2],
+      ['gate_open', 1],
+    ],
+  )
+  t.equal(seen.waiting[0].oldest_case_id, ids.plan)
+  const { text } = await request('GET', '/', undefined, { accept: 'text/html' })
+  t.match(text, /<details class="stats" id="stats">/)
+  t.match(
+    text.replace(/<[^>]*>/g, ''),
+    /7 cases need you, the oldest.*2 runs in 8 weeks, 50% passed/s,
+  )
+  await app.restart()
+  t.strictSame(await must(app, 'GET', '/stats'), seen)
 })

@@ -58,7 +58,7 @@ t.test('what was typed comes before what is near it, wherever it is', async (t) 
 t.test(
   'where no case has all words, those with most of them, and of these with the rarest',
   async (t) => {
-    const many = Array.from({ length: 25 }, (_, n) => [`Common ${n}`, 'It is an error.'])
+    const many = Array.from({ length: 12 }, (_, n) => [`Common ${n}`, 'It is an error.'])
     await makeCases(t, {
       ...Object.fromEntries(many),
       Rare: 'A wombat.',
@@ -68,10 +68,10 @@ t.test(
     t.match(await find('error wombat zebra'), [{ title: 'Rare', missing: ['error', 'zebra'] }])
     t.match(await find('error wallaby zebra'), [{ title: 'Both', missing: ['zebra'] }])
     const { headers, json } = await app.request('GET', '/search?q=error+wombat+zebra&limit=3')
-    t.equal(headers['x-total-count'], '27')
+    t.equal(headers['x-total-count'], '14')
     t.match(json, [{ title: 'Rare' }, { missing: ['wombat', 'zebra'] }, {}])
     t.strictSame(await titles('error wombat type:feature'), [])
-    t.equal((await titles('error wombat type:bug', '&limit=100')).length, 27)
+    t.equal((await titles('error wombat type:bug', '&limit=100')).length, 14)
   },
 )
 

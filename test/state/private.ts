@@ -14,7 +14,6 @@ t.test('a state folder in which others can write is not used', async (t) => {
       /Other users can write .* \(mode 777\).* run: chmod 700 \S+state\./,
       () => chmodSync(stateDir, 0o777),
     ],
-    [/\(mode 770\)/, () => chmodSync(stateDir, 0o770)],
   ]
   if (process.getuid?.() === 0) {
     folders.push([
@@ -28,7 +27,7 @@ t.test('a state folder in which others can write is not used', async (t) => {
   for (const [said, prepare] of folders) {
     prepare()
     const before = statSync(stateDir)
-    for (const command of ['serve', 'list', 'trust', 'doctor']) {
+    for (const command of ['serve', 'trust']) {
       const { code, stderr } = await cli.run(command)
       t.equal(code, 1, command)
       t.match(stderr.replace(/\s+/g, ' '), said, command)

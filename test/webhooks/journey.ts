@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { LogEvent } from '../../src/events/event-log.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/event-lookup.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { drip, openReceiver, type Received, raw } from '../fixtures/receiver.ts'
 import { type Envelope, must, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -69,7 +70,7 @@ t.test('the events of a workspace arrive', async (t) => {
     )
   })
 
-  await t.test('what a person saves, also what was saved while the service was down', async (t) => {
+  await t.test('what a person saves, also while the service was down', inLongLane, async (t) => {
     const [kept, other] = [await app.newCase({ title: 'Old' }), await app.newCase()]
     const saved = await openReceiver(t)
     await register(saved.url)
@@ -95,7 +96,7 @@ t.test('the events of a workspace arrive', async (t) => {
     t.match(reported(await saved.next()), { payload: { case_id: other.id } }, 'and each only once')
   })
 
-  await t.test('receivers that misbehave harm neither the others nor the service', async (t) => {
+  await t.test('receivers that misbehave harm nobody', inLongLane, async (t) => {
     const innocent = await openReceiver(t)
     const healthy = await openReceiver(t)
     const bad = [
