@@ -7,10 +7,10 @@ import { openTestService } from '../fixtures/workspace.ts'
 const PLANS = { first: 'echo first', second: 'echo second' }
 
 t.test('a plan that is another one by the time it is to begin does not run', async (t) => {
+  const app = await openTestService(t)
   // what was read is the first; what the file says once the run is on record is the second
   for (const [name, wanted] of Object.entries({ 'the first': 'first', 'the second': 'second' })) {
     await t.test(`${name} is approved`, async (t) => {
-      const app = await openTestService(t)
       const ref = await planned(app, { runbook: step(PLANS.first) })
       const { plan } = await must(app, 'GET', ref.path)
       const file = app.file(ref.case_id, 'sessions', '1.md')

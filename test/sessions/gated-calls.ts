@@ -1,39 +1,43 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { claude } from '../../src/runners/hooks/claude.ts'
+import type { HookTool } from '../../src/runners/hooks/hook-event.ts'
+import { objectionTo } from '../../src/sessions/conversations/gate.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { must } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
-async function opened(t: Test, settings = '') {
-  const app = await openTestService(t)
-  if (settings !== '') writeFileSync(join(app.root, 'casefile.md'), `---\n${settings}\n---\n`)
-  const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
-  return { app, case_id, agent: hookedAgent(app, { case_id }) }
-}
+const app = await openTestService(t)
+const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
+const agent = hookedAgent(app, { case_id })
+const configure = (settings: string) =>
+  writeFileSync(join(app.root, 'casefile.md'), `---\n${settings}\n---\n`)
 
-const MODES = ['default', 'plan', 'acceptEdits', 'auto', 'bypassPermissions']
+const MODES = ['default', 'bypassPermissions']
 
-t.test('in every mode of the agent, a command that does more than read is denied', async (t) => {
-  const { agent } = await opened(t)
-  for (const permission_mode of MODES) {
-    const bash = (command: unknown) => agent.call('Bash', { command }, { permission_mode })
-    const denied = /only commands that read may run yet: "rm -rf src" is not .*reading_commands/
-    t.match(await bash('rm -rf src && git push --force'), denied, permission_mode)
-    t.match(await bash('sed -i s/1/2/ a.txt'), /"sed -i s\/1\/2\/ a\.txt"/)
-    t.match(await bash(['bash', '-lc', 'rm a']), /"rm a"/, 'a list of words')
-    t.match(await bash(undefined), /cannot be judged/)
-    t.equal(await bash('sed -n 1,5p a.txt'), null)
-    t.equal(await bash(['bash', '-lc', 'cat a.txt | head']), null)
-  }
-})
+t.test(
+  'whatever the mode of the agent, a command that does more than read is denied',
+  async (t) => {
+    for (const permission_mode of MODES) {
+      const bash = (command: unknown) => agent.call('Bash', { command }, { permission_mode })
+      const denied = /only commands that read may run yet: "rm -rf src" is not .*reading_commands/
+      t.match(await bash('rm -rf src && git push --force'), denied, permission_mode)
+      t.match(await bash('sed -i s/1/2/ a.txt'), /"sed -i s\/1\/2\/ a\.txt"/)
+      t.match(await bash(['bash', '-lc', 'rm a']), /"rm a"/, 'a list of words')
+      t.match(await bash(undefined), /cannot be judged/)
+      t.equal(await bash('sed -n 1,5p a.txt'), null)
+      t.equal(await bash(['bash', '-lc', 'cat a.txt | head']), null)
+    }
+  },
+)
 
 t.test('the operator names tools and commands that only read, once they are trusted', async (t) => {
-  const settings =
-    "reading_tools: [mcp__docs__search, 'mcp__wiki__*']\nreading_commands: ['npm test', make check]"
-  const { app, agent } = await opened(t, settings)
+  configure(
+    "reading_tools: [mcp__docs__search, 'mcp__wiki__*']\nreading_commands: ['npm test', make check]",
+  )
   const npm = () => agent.call('Bash', { command: 'cd a && npm test -- --x | tail -5' })
   const search = (name = 'mcp__docs__search') => agent.call(name, { query: 'limit' })
   t.match(await npm(), /only commands that read/, 'not trusted yet')
@@ -54,26 +58,38 @@ t.test('the operator names tools and commands that only read, once they are trus
   t.match(await agent.call('Bash', { command: 'npm test && npm publish' }), /"npm publish"/)
   t.match(await agent.call('Bash', { command: 'npm test > src/log' }), /it writes src\/log/)
 
-  writeFileSync(join(app.root, 'casefile.md'), '---\nreading_commands: [npm]\n---\n')
+  configure('reading_commands: [npm]')
   t.match(await npm(), /only commands that read/, 'another list is not trusted')
 })
 
 t.test('a tool that only reads has a name, and not any', async (t) => {
-  const { app } = await opened(t, "reading_tools: ['*', 'a b']\nreading_commands: ['']")
+  configure("reading_tools: ['*', 'a b']\nreading_commands: ['']")
   const { problems } = await must(app, 'GET', '/health')
   t.match(problems, [{ message: /reading_tools\[0\]/ }, {}, { message: /reading_commands\[0\]/ }])
 })
 
 t.test('the scope of the plan holds for every path that a call names', async (t) => {
-  const { app, agent, case_id } = await opened(t)
   mkdirSync(join(app.root, 'src'))
   mkdirSync(join(app.root, 'other'))
   symlinkSync('../other', join(app.root, 'src/link'))
-  const asked = agent.present('---\npaths: [src/**]\n---\n\n# Raise the limit\n\n1. Raise it.\n')
-  const session = await planned(app, case_id)
-  await must(app, 'POST', `${session}/approve`)
-  t.match(await asked, { behavior: 'allow' })
-
+  const why = async (tool_name: string, tool_input: unknown, cwd = app.root) => {
+    const common = { session_id: 'a', cwd, hook_event_name: 'PreToolUse' }
+    const event = await claude.read(
+      { ...common, tool_name, tool_input },
+      { root: app.root, eventName: '' },
+    )
+    const objection = await objectionTo((event as { tool: HookTool }).tool, {
+      cwd,
+      folder: realpathSync(app.root),
+      rules: { readingTools: [], readingCommands: [] },
+      state: 'executing',
+      scope: { paths: ['src/**'], commands: null },
+      caseTitle: 'Raise the limit',
+      noPlan: '',
+      howToPlan: '',
+    })
+    return objection?.text ?? null
+  }
   const inside: [string, unknown][] = [
     ['Write', { file_path: join(app.root, 'src/a') }],
     ['Write', { file_path: 'src/a', content: '{"path": "other/x"}' }],
@@ -85,7 +101,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     ['Read', { file_path: 'other/x' }],
   ]
   for (const [tool, input] of inside) {
-    t.equal(await agent.call(tool, input as never), null, JSON.stringify(input))
+    t.equal(await why(tool, input), null, JSON.stringify(input))
   }
   const outside: [string, unknown][] = [
     ['Write', { file_path: 'other/x' }],
@@ -115,22 +131,33 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     ['Bash', { command: 'node x > src/log', workdir: 'other' }],
   ]
   for (const [tool, input] of outside) {
-    t.match(await agent.call(tool, input as never), /outside the scope/, JSON.stringify(input))
+    t.match(await why(tool, input), /outside the scope/, JSON.stringify(input))
   }
   for (const input of [{}, { id: 7 }, 'Write to other/x', { title: 'other/x' }]) {
-    const reason = await agent.call('mcp__files__write', input as never)
+    const reason = await why('mcp__files__write', input)
     t.match(reason, /does not say which file it changes/, JSON.stringify(input))
   }
-  t.match(await agent.call('Bash', {}), /does not say its command/)
+  t.match(await why('Bash', {}), /does not say its command/)
   t.match(
-    await agent.call('Write', { file_path: 'a' }, { cwd: join(app.root, 'other') }),
+    await why('Write', { file_path: 'a' }, join(app.root, 'other')),
     /other\/a is outside/,
     'a path is relative to where the agent is',
   )
+})
+
+t.test('a call outside of the scope of an approved plan is denied', async (t) => {
+  const asked = agent.present('---\npaths: [src/**]\n---\n\n# Raise the limit\n\n1. Raise it.\n')
+  const session = await planned()
+  await must(app, 'POST', `${session}/approve`)
+  t.match(await asked, { behavior: 'allow' })
+  const write = (file_path: string, fields = {}) => agent.call('Write', { file_path }, fields)
+  t.equal(await write('src/a'), null)
+  t.match(await write('src/link/x'), /outside the scope/)
+  t.match(await write('src/a', { cwd: join(app.root, 'other') }), /other\/src\/a is outside/)
   await must(app, 'POST', `${session}/abandon`)
 
   const second = agent.present('---\ncommands: [npm test]\n---\n\n# Test it\n\n1. Test it.\n')
-  const tests = await planned(app, case_id)
+  const tests = await planned()
   await must(app, 'POST', `${tests}/approve`)
   t.match(await second, { behavior: 'allow' })
   const bash = (command: string) => agent.call('Bash', { command })
@@ -141,7 +168,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
 })
 
 /** The path of the case's session, once its plan waits. */
-async function planned(app: TestService, case_id: string): Promise<string> {
+async function planned(): Promise<string> {
   for (;;) {
     const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
     if (session?.state === 'plan_ready') return `/cases/${case_id}/sessions/${session.id}`

@@ -32,7 +32,7 @@ const WORDS = [
 ]
 const PROVIDERS = isFull
   ? ['argument', 'file', 'acp', 'stdin', ...FAKED_AGENTS.map(({ id }) => id)]
-  : ['argument', 'file', 'acp']
+  : ['argument']
 /** One line, and one word with each of them. */
 const TITLE = `--help ${WORDS.join(' ')}`
 const LINES = `--version\n${WORDS.join('\n')}\n-rf \0 nul\n`
