@@ -148,16 +148,6 @@ const FORGERIES: Record<string, Forgery> = {
     forge: (repo, work) => repo.edit(proofFile(repo, work), 'ok 1 - it works', 'ok 1 - it is fine'),
     failures: [{ code: 'proof_missing', message: /content was changed/ }],
   },
-  'a report with failures as proof': {
-    forge(repo, work) {
-      const path = proofFile(repo, work)
-      repo.edit(path, 'ok 1 - it works', 'not ok 1 - it works')
-      const content = /```[^\n]*\n([\s\S]*?)\n```/.exec(readFileSync(path, 'utf8'))![1]!
-      repo.edit(path, /^sha256: .*$/m, `sha256: ${sha256(content)}`)
-      repo.edit(path, /^tests: .*$/m, 'tests: { run: 1, passed: 0, failed: 1 }')
-    },
-    failures: [{ code: 'proof_missing', message: /1 of 1 test failed|fail/ }],
-  },
   'another content under a proof that git has': {
     when: 'later',
     forge(repo, work) {
@@ -179,28 +169,6 @@ const FORGERIES: Record<string, Forgery> = {
           /not counted yet\. To continue, let a service count it \(casefile serve\) and commit/,
       },
     ],
-  },
-  'a text, and counts beside it, as test log': {
-    forge(repo, work) {
-      const path = proofFile(repo, work)
-      repo.edit(path, /```[^\n]*\n[\s\S]*?\n```/, '```text\nall good, trust me\n```')
-      repo.edit(path, /^sha256: .*$/m, `sha256: ${sha256('all good, trust me')}`)
-    },
-    failures: [
-      {
-        code: 'proof_missing',
-        message: /neither a test report that was counted nor the log of a test step/,
-      },
-    ],
-  },
-  'a diff as test log': {
-    forge(repo, work) {
-      const path = proofFile(repo, work)
-      const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n 1..1\n ok 1 - it works'
-      repo.edit(path, /```[^\n]*\n[\s\S]*?\n```/, `\`\`\`text\n${diff}\n\`\`\``)
-      repo.edit(path, /^sha256: .*$/m, `sha256: ${sha256(diff)}`)
-    },
-    failures: [{ code: 'proof_missing', message: /it is a diff, which is no test-log/ }],
   },
   'no proof at all': {
     forge: (repo, work) => rmSync(proofFile(repo, work)),

@@ -10,7 +10,7 @@ import { verify } from '../../src/verify/command.ts'
 import { chooseRange } from '../../src/verify/range.ts'
 import { mustBeCheckedOut } from '../../src/workspace/git/left-out.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
-import { commandsOn } from '../fixtures/cli.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import {
   attachProof,
@@ -45,8 +45,10 @@ t.test('of one piece of work', async (t) => {
     repo.git('clone', '--quiet', '.', clone)
     repo.git('switch', '--quiet', 'topic')
     const here = repositoryAt(clone)
-    const all = { range: 'HEAD', commits: [{ subject: 'The beginning' }], ok: true }
-    t.match(await here.verify(), all, 'all, on the default branch')
+    const choose = (range?: string, environment: NodeJS.ProcessEnv = {}) =>
+      chooseRange(range, environment, { cwd: clone })
+    const all = { range: 'HEAD', base: null }
+    t.strictSame(await choose(), all, 'all, on the default branch')
     here.git('switch', '--quiet', 'topic')
     const found = await here.verify()
     const ahead = { range: 'origin/HEAD..HEAD', commits: [{ subject: 'Price', result: 'passed' }] }
@@ -55,8 +57,6 @@ t.test('of one piece of work', async (t) => {
     const github = await here.verify({}, { GITHUB_BASE_REF: 'main' })
     t.match(github, { range: 'origin/main..HEAD', commits: [{ subject: 'Price' }] })
 
-    const choose = (range?: string, environment: NodeJS.ProcessEnv = {}) =>
-      chooseRange(range, environment, { cwd: clone })
     const base = here.git('rev-parse', 'origin/main').trim()
     const gitlab = { CI_MERGE_REQUEST_DIFF_BASE_SHA: base }
     t.strictSame(await choose(undefined, gitlab), { range: `${base}..HEAD`, base })
@@ -100,7 +100,7 @@ t.test('of one piece of work', async (t) => {
     t.equal(await verify({ root: repo.root, ...LAST, format: 'text' }, print), 0)
 
     rmSync(join(repo.root, 'memory'), { recursive: true })
-    const cli = commandsOn(t, {
+    const cli = commandsHere(t, {
       root: repo.root,
       env: { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '' },
     })

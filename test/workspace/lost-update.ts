@@ -159,6 +159,29 @@ t.test(
     t.strictSame(names.filter(isConflictCopy), [])
     t.strictSame(preImages(app), [])
     t.match(await must(app, 'GET', url), { title: 'Put whole', description: /Mine\n\nMine too$/ })
+
+    await t.test(
+      'where both changed the same, the save is kept beside the file, and told',
+      async (t) => {
+        const { id } = await app.newCase({ title: 'Old' })
+        const mine = read(app, id, 'case.md').replace('title: Old', 'title: Mine')
+        const editor = openSync(app.file(id, 'case.md'), 'r+')
+        await app.request('PUT', `/cases/${id}`, { title: 'New' })
+        writeSync(editor, mine)
+        closeSync(editor)
+        await app.service.lateSaves.idle()
+        const [copy = '', ...others] = readdirSync(app.file(id)).filter(isConflictCopy)
+        t.strictSame(others, [])
+        t.equal(read(app, id, copy), mine)
+        t.match(read(app, id, 'case.md'), 'title: New\n')
+        const problems = [{ code: 'conflict_copy', file: copy }]
+        t.match((await app.request('GET', `/cases/${id}`)).json, { title: 'New', problems })
+        t.match(
+          app.log.at(-1),
+          /^a late save of case\.md in case .* saved beside the file as case\.con/,
+        )
+      },
+    )
   },
 )
 
@@ -206,24 +229,6 @@ t.test('an editor that only opened the old file, or emptied it, leaves nothing',
   for (const editor of editors) closeSync(editor)
   t.equal(read(app, id, 'case.md'), old.replace(/^title: .*/m, 'title: Emptied'))
   t.strictSame(readdirSync(app.file(id)).sort(), ['case.md', 'history.md'])
-})
-
-t.test('where both changed the same, the save is kept beside the file, and told', async (t) => {
-  const app = await openTestService(t, { limits: NOT_BEFORE_ASKED })
-  const { id } = await app.newCase({ title: 'Old' })
-  const mine = read(app, id, 'case.md').replace('title: Old', 'title: Mine')
-  const editor = openSync(app.file(id, 'case.md'), 'r+')
-  await app.request('PUT', `/cases/${id}`, { title: 'New' })
-  writeSync(editor, mine)
-  closeSync(editor)
-  await app.service.lateSaves.idle()
-  const [copy = '', ...others] = readdirSync(app.file(id)).filter(isConflictCopy)
-  t.strictSame(others, [])
-  t.equal(read(app, id, copy), mine)
-  t.match(read(app, id, 'case.md'), 'title: New\n')
-  const problems = [{ code: 'conflict_copy', file: copy }]
-  t.match((await app.request('GET', `/cases/${id}`)).json, { title: 'New', problems })
-  t.match(app.log, [/^a late save of case\.md in case .* saved beside the file as case\.con/])
 })
 
 t.test('what is still to be looked at is looked at when the service stops', async (t) => {

@@ -105,246 +105,130 @@ t.test('a file may say little', async (t) => {
 
 const COMMAND = '{ kind: command, plan: [a], work: [b] }'
 
-const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
+const bad: [text: string, line: number, message: RegExp][] = [
+  ['parallel: 0', 2, /^parallel: found "?0"?, expected a number from 1 to 16$/],
+  ['parallel: 17', 2, /^parallel: found "?17"?, expected a number from 1 to 16$/],
   [
-    'no sessions at once',
-    ['parallel: 0'],
-    2,
-    /^parallel: found "?0"?, expected a number from 1 to 16$/,
-  ],
-  ['too many', ['parallel: 17'], 2, /^parallel: found "?17"?, expected a number from 1 to 16$/],
-  [
-    'an unknown key',
-    ['provider: runbook', 'providr: x'],
+    'provider: runbook\nprovidr: x',
     3,
     /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, reading_tools, reading_commands, parallel, isolation, memory_root$/,
   ],
+  ['provider: my agent', 2, /^provider: found "my agent", expected a word/],
+  ['provider: [a]', 2, /^provider: found \["a"\], expected a word/],
+  ['timeout:\n  plan: 30m\n  work: 30', 4, /^timeout\.work: found 30, expected a duration/],
+  ['timeout: { step: 25h }', 2, /^timeout\.step: found "25h"/],
   [
-    'a provider with blanks',
-    ['provider: my agent'],
-    2,
-    /^provider: found "my agent", expected a word/,
-  ],
-  ['a provider that is a list', ['provider: [a]'], 2, /^provider: found \["a"\], expected a word/],
-  [
-    'a duration without unit',
-    ['timeout:', '  plan: 30m', '  work: 30'],
-    4,
-    /^timeout\.work: found 30, expected a duration/,
-  ],
-  ['a duration that is too long', ['timeout: { step: 25h }'], 2, /^timeout\.step: found "25h"/],
-  [
-    'an unknown timeout',
-    ['timeout:', '', '  wrok: 2h'],
+    'timeout:\n\n  wrok: 2h',
     4,
     /^timeout\.wrok is not known \(found "2h"\), expected one of plan, work, step, retries$/,
   ],
+  ['timeout: 2h', 2, /^timeout: found "2h", expected a mapping of plan, work, step, retries/],
+  ['env: DATABASE_URL', 2, /^env: found "DATABASE_URL", expected a list of names/],
+  ['env:\n  - GOOD\n  - A=B', 4, /^env\[1\]: found "A=B", expected the name/],
+  ['steps: npm test', 2, /^steps: found "npm test", expected a list of commands/],
+  ['steps:\n  - npm test\n  -', 4, /^steps\[1\]: found null, expected a command/],
+  ['steps: [{ run: x }]', 2, /^steps\[0\]: found \{"run":"x"\}/],
+  ['providers: [mine]', 2, /^providers: found \["mine"\], expected a mapping of names/],
+  ['providers:\n  a: x', 3, /^providers\.a: found "x", expected \{ kind: command, .* or \{ preset/],
+  ['providers:\n  a: { plan: [x] }', 3, /^providers\.a: found .*expected \{ kind: command/],
   [
-    'one duration for all',
-    ['timeout: 2h'],
-    2,
-    /^timeout: found "2h", expected a mapping of plan, work, step, retries/,
-  ],
-  ['env as text', ['env: DATABASE_URL'], 2, /^env: found "DATABASE_URL", expected a list of names/],
-  [
-    'no name of a variable',
-    ['env:', '  - GOOD', '  - A=B'],
-    4,
-    /^env\[1\]: found "A=B", expected the name/,
-  ],
-  [
-    'steps as text',
-    ['steps: npm test'],
-    2,
-    /^steps: found "npm test", expected a list of commands/,
-  ],
-  [
-    'an empty step',
-    ['steps:', '  - npm test', '  -'],
-    4,
-    /^steps\[1\]: found null, expected a command/,
-  ],
-  ['a step that is a mapping', ['steps: [{ run: x }]'], 2, /^steps\[0\]: found \{"run":"x"\}/],
-  [
-    'providers as a list',
-    ['providers: [mine]'],
-    2,
-    /^providers: found \["mine"\], expected a mapping of names/,
-  ],
-  [
-    'a provider without a form',
-    ['providers:', '  a: x'],
-    3,
-    /^providers\.a: found "x", expected \{ kind: command, .* or \{ preset/,
-  ],
-  [
-    'a provider without kind',
-    ['providers:', '  a: { plan: [x] }'],
-    3,
-    /^providers\.a: found .*expected \{ kind: command/,
-  ],
-  [
-    'an unknown kind',
-    ['providers:', '  a:', '    kind: shell'],
+    'providers:\n  a:\n    kind: shell',
     4,
     /^providers\.a\.kind: found "shell", expected command or acp$/,
   ],
   [
-    'an unknown key of a provider',
-    [
-      'providers:',
-      '  a:',
-      '    kind: command',
-      '    plan: [x]',
-      '    promt: stdin',
-      '    work: [x]',
-    ],
+    'providers:\n  a:\n    kind: command\n    plan: [x]\n    promt: stdin\n    work: [x]',
     6,
     /^providers\.a\.promt is not known \(found "stdin"\), expected one of kind, plan, work, prompt, stream$/,
   ],
   [
-    'a key of another kind',
-    ['providers: { a: { kind: acp, command: [x], prompt: stdin } }'],
+    'providers: { a: { kind: acp, command: [x], prompt: stdin } }',
     2,
     /^providers\.a\.prompt is not known .* expected one of kind, command, plan_mode, work_mode$/,
   ],
   [
-    'a command as text',
-    ['providers: { a: { kind: acp, command: my agent } }'],
+    'providers: { a: { kind: acp, command: my agent } }',
     2,
     /^providers\.a\.command: found "my agent", expected a command as a list/,
   ],
+  ['providers: { a: { kind: acp, command: [] } }', 2, /^providers\.a\.command: found \[\]/],
   [
-    'a command without words',
-    ['providers: { a: { kind: acp, command: [] } }'],
-    2,
-    /^providers\.a\.command: found \[\]/,
-  ],
-  [
-    'a program without name',
-    ['providers: { a: { kind: acp, command: ["", x] } }'],
+    'providers: { a: { kind: acp, command: ["", x] } }',
     2,
     /^providers\.a\.command: found \["","x"\]/,
   ],
   [
-    'a word that is a mapping',
-    ['providers: { a: { kind: acp, command: [x, {prompt}] } }'],
+    'providers: { a: { kind: acp, command: [x, {prompt}] } }',
     2,
     /^providers\.a\.command\[1\]: found \{"prompt":null\}, expected a text/,
   ],
+  ['providers: { a: { kind: acp, command: [x, "\\0"] } }', 2, /^providers\.a\.command\[1\]/],
   [
-    'a word with NUL',
-    ['providers: { a: { kind: acp, command: [x, "\\0"] } }'],
-    2,
-    /^providers\.a\.command\[1\]/,
-  ],
-  [
-    'a command that is missing',
-    ['providers:', '  a: { kind: command, work: [x] }'],
+    'providers:\n  a: { kind: command, work: [x] }',
     3,
     /^providers\.a: plan is missing, expected a command/,
   ],
   [
-    'an unknown way for the prompt',
-    ['providers: { a: { kind: command, plan: [x], work: [x], prompt: env } }'],
+    'providers: { a: { kind: command, plan: [x], work: [x], prompt: env } }',
     2,
     /^providers\.a\.prompt: found "env", expected one of stdin, argument, file$/,
   ],
   [
-    'an unknown stream',
-    ['providers: { a: { kind: command, plan: [x], stream: json } }'],
+    'providers: { a: { kind: command, plan: [x], stream: json } }',
     2,
     new RegExp(`^providers\\.a\\.stream: found "json", expected one of ${STREAMS.join(', ')}$`),
   ],
+  ['providers: { a: { kind: acp, command: [x], plan_mode: [x] } }', 2, /^providers\.a\.plan_mode/],
   [
-    'a mode that is a list',
-    ['providers: { a: { kind: acp, command: [x], plan_mode: [x] } }'],
-    2,
-    /^providers\.a\.plan_mode/,
-  ],
-  [
-    'a preset with a kind',
-    ['providers: { a: { preset: x, kind: acp } }'],
+    'providers: { a: { preset: x, kind: acp } }',
     2,
     /^providers\.a\.kind is not known .* expected one of preset, args$/,
   ],
   [
-    'a preset that is no word',
-    ['providers: { a: { preset: [x] } }'],
+    'providers: { a: { preset: [x] } }',
     2,
     /^providers\.a\.preset: found \["x"\], expected the name of a preset/,
   ],
+  ['providers: { a: { preset: } }', 2, /^providers\.a: preset is missing/],
   [
-    'a preset without name',
-    ['providers: { a: { preset: } }'],
-    2,
-    /^providers\.a: preset is missing/,
-  ],
-  [
-    'arguments as text',
-    ['providers: { a: { preset: x, args: --fast } }'],
+    'providers: { a: { preset: x, args: --fast } }',
     2,
     /^providers\.a\.args: found "--fast", expected a list of arguments/,
   ],
   [
-    'a name that is none',
-    ['providers:', `  My Agent: ${COMMAND}`],
+    'providers:\n  My Agent: { kind: command, plan: [a], work: [b] }',
     3,
     /^providers\.My Agent: found .*expected it under a name that is a word/,
   ],
   [
-    "the service's own name",
-    ['providers:', `  runbook: ${COMMAND}`],
+    'providers:\n  runbook: { kind: command, plan: [a], work: [b] }',
     3,
     /^providers\.runbook: .*runbook is reserved$/,
   ],
+  ['memory_root: []', 2, /^memory_root: found \[\], expected a folder$/],
+  ['hide: .env', 2, /^hide: found "\.env", expected a list of files and folders, such as \[\.env/],
+  ['cache:\n  - "  "', 3, /^cache\[0\]: .* expected a file or folder/],
   [
-    'a memory root that is a list',
-    ['memory_root: []'],
-    2,
-    /^memory_root: found \[\], expected a folder$/,
-  ],
-  [
-    'what is hidden as text',
-    ['hide: .env'],
-    2,
-    /^hide: found "\.env", expected a list of files and folders, such as \[\.env/,
-  ],
-  [
-    'a cache without a name',
-    ['cache:', '  - "  "'],
-    3,
-    /^cache\[0\]: .* expected a file or folder/,
-  ],
-  [
-    'another sandbox',
-    ['sandbox: off'],
+    'sandbox: off',
     2,
     /^sandbox: found "?(?:off|false)"?, expected mounts, none or \{ hosts: \[packages\.example\.org\] \}$/,
   ],
   [
-    'an address in place of a host',
-    ['sandbox: { hosts: ["https://example.com"] }'],
+    'sandbox: { hosts: ["https://example.com"] }',
     2,
     /^sandbox\.hosts\[0\]: .* expected the name of a host/,
   ],
-  [
-    'a sandbox with other keys',
-    ['sandbox: { hosts: [a], ports: [1] }'],
-    2,
-    /^sandbox\.ports is not known/,
-  ],
+  ['sandbox: { hosts: [a], ports: [1] }', 2, /^sandbox\.ports is not known/],
 ]
 
 t.test('a wrong setting is a problem, and counts as not set', async (t) => {
-  for (const [name, lines, line, message] of bad) {
-    t.test(name, async (t) => {
-      const settings = settingsOf(front(...lines))
-      t.match(settings.problems, [{ code: 'bad_settings', file: 'casefile.md', line, message }])
-      t.equal(settings.problems.length, 1)
-      t.notOk(settings.providers.has('a') || settings.providers.has('runbook'))
-      t.strictSame(settings.steps, [])
-    })
+  for (const [text, line, message] of bad) {
+    const settings = settingsOf(front(text))
+    const problem = { code: 'bad_settings', file: 'casefile.md', line, message }
+    t.match(settings.problems, [problem], text)
+    t.equal(settings.problems.length, 1, text)
+    t.notOk(settings.providers.has('a') || settings.providers.has('runbook'), text)
+    t.strictSame(settings.steps, [], text)
   }
 
   t.test('the rest of the file counts', async (t) => {
