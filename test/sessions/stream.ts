@@ -36,8 +36,6 @@ const idsOf = (events: readonly ReceivedEvent[]) =>
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
-t.jobs = 2
-
 t.test('the whole of a session as it happens', async (t) => {
   const service = await openTestService(t)
   const ref = await planned(service, { runbook: wait + step('echo two >&2', 'sh run id=two') })

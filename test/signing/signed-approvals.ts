@@ -37,8 +37,8 @@ function sign(
   return { signed_at: at, ssh: readFileSync(`${file}.sig`, 'utf8') }
 }
 
-async function waiting(service: TestService) {
-  const session = await planned(service, { runbook: step('echo done') })
+async function waiting(service: TestService, script = 'echo done') {
+  const session = await planned(service, { runbook: step(script) })
   const { case_id, id: session_id, path: url } = session
   const { plan_sha256 } = (await service.request('GET', url)).json
   return {
@@ -177,7 +177,7 @@ exec ${real} "$@" < "$statement"
 
 t.test('a rejected approval leaves the signature of another one', async (t) => {
   const service = await withSigners(t)
-  const { session, url, plan_sha256: old, approval, approve } = await waiting(service)
+  const { session, url, plan_sha256: old, approval, approve } = await waiting(service, 'echo old')
   const late = { plan_sha256: old, signature: sign(approval) }
   const { isAsked, release } = slowSigning(t, old)
   const rejected = approve(late)
