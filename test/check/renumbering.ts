@@ -238,7 +238,7 @@ t.test('artifacts go with the session of this clone, and with no other', async (
 
 t.test('a conflict that a person has begun to resolve is kept beside', async (t) => {
   const space = await merging(t, await sessionText(early), await sessionText(late))
-  const begun = space.read(2).replace('# Session 2', 'My own words.\n\n# Session 2')
+  const begun = space.read(2).replace(`session 2 of ${ID_B}`, 'my own words') // on one side
   writeFileSync(join(space.sessions, '2.md'), begun)
   const { findings, fixed } = await space.check(true)
   t.match(fixed.join('\n'), /kept as 2\.conflict-20261121T080000\.000Z\.md/)

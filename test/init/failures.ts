@@ -237,7 +237,11 @@ t.test('nothing is written if there is no permission', async (t) => {
   }
   const before = space.tree()
   const places: [name: string, args: string[], error: RegExp][] = [
-    ['.git/hooks', ['--hook'], /hooks\/pre-commit cannot be written: .*permission.*--no-hook/],
+    [
+      '.git/hooks',
+      ['--hook', '--dry-run'],
+      /hooks\/pre-commit cannot be written: .*permission.*--no-hook/,
+    ],
     ['.git/info', ['--memory', 'own-repo'], /info\/exclude cannot be written: .*permission/],
     ['.', ['--yes'], /cannot be written: .*permission/],
   ]

@@ -18,7 +18,7 @@ import { tempName, trashName } from '../../src/files/temp-files.ts'
 import { planInit } from '../../src/init/init-command.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/workspace/git/memory-kind.ts'
 import { CLI } from '../fixtures/cli.ts'
-import { project } from '../fixtures/init-project.ts'
+import { type Project, project } from '../fixtures/init-project.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
 
@@ -100,14 +100,12 @@ t.test('a clone gets the branch of the cases from where it came', async (t) => {
   t.equal(git(memory, 'rev-parse', '--abbrev-ref', '@{upstream}'), 'origin/casefile\n')
 })
 
-/** Runs the line that a person is told to add to a hook, as git would. */
-function checksCases(t: Test, said: string, cwd: string): void {
+/** Runs the line that a person is told to add to a hook, in the folder where git would. */
+async function checksCases(t: Test, space: Project, said: string, cwd: string): Promise<void> {
   const [, words] = /^ {2}casefile (check .*)$/m.exec(said) ?? []
-  const { status, stdout } = spawnSync('sh', ['-c', `'${process.execPath}' '${CLI}' ${words}`], {
-    cwd,
-    encoding: 'utf8',
-  })
-  t.match({ status, stdout }, { status: 1, stdout: /case\.md:2: unknown_state/ })
+  const shell = spawnSync('sh', ['-c', `printf '%s\\n' ${words}`], { cwd, encoding: 'utf8' })
+  const checked = await space.runAt(cwd, ...shell.stdout.trimEnd().split('\n'))
+  t.match(checked, { code: 1, stdout: /case\.md:2: unknown_state/ })
 }
 
 t.test('what is there already stays', async (t) => {
@@ -127,7 +125,7 @@ t.test('what is there already stays', async (t) => {
     t.equal(space.read('.git/hooks/pre-commit'), '#!/bin/sh\necho mine\n')
     space.writeCase(true)
     space.git('add', '--all')
-    checksCases(t, said, space.root)
+    await checksCases(t, space, said, space.root)
   })
 
   await t.test('one way to keep cases, where another one is asked for', async (t) => {
@@ -152,7 +150,7 @@ t.test('a second workspace of a repository gets the lines to add', async (t) => 
   t.match(said, /pre-commit, because it is for another workspace of this repository/)
   writeFileSync(join(root, 'memory/cases', CASE_ID, 'case.md'), '---\nstate: NO\n---\n')
   git(root, 'add', '--all')
-  checksCases(t, said, space.file('..'))
+  await checksCases(t, space, said, space.file('..'))
 })
 
 t.test('the hook goes where git looks for it', async (t) => {
