@@ -291,7 +291,7 @@ echo x > new.txt; echo x >> code.txt; mkdir ignored; echo x > ignored/x\n${says(
     t.notOk(existsSync(service.file(id, 'sessions')), 'nothing is written')
     t.match(await must(service, 'GET', `/cases/${id}`), { state: 'OPEN' })
 
-    const text = `#!/bin/sh\ncat > /dev/null\n${says(LIST_PLAN)}\n`
+    const text = `#!/bin/sh\ncat > /dev/null\n${says(WITH_PROOF)}\n`
     const agent = program(service.bin, 'vanishing', text)
     const { ref, session } = await plannedBy(service, 'vanishing')
     t.equal(session.state, 'plan_ready')

@@ -4,15 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { git } from '../fixtures/git-repository.ts'
-import {
-  finished,
-  must,
-  newSession,
-  planned,
-  type Ref,
-  reaches,
-  step,
-} from '../fixtures/session-client.ts'
+import { must, newSession, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = '2026-11-24T00:00:00.000Z'
@@ -80,10 +72,17 @@ t.test('with a service that begins again', async (t) => {
   }
 
   await t.test('what git brings counts, and what git does not have is not lost', async (t) => {
-    const ref = await planned(service, { runbook: step('echo hi') })
+    const ref = await planned(service, { runbook: step('until test -e go; do sleep 0.1; done') })
     const file = fileOf(service, ref)
     commit('planned')
-    await finished(service, ref)
+    const { plan_sha256 } = await must(service, 'POST', `${ref.path}/approve`)
+    await reaches(service, ref, 'executing')
+    git(root, 'stash', '--quiet')
+    const running = await must(service, 'GET', ref.path)
+    t.equal(running.plan_sha256, plan_sha256, 'git stash takes no field away')
+    writeFileSync(`${root}/go`, '')
+    await reaches(service, ref, 'complete')
+    t.match(readFileSync(file, 'utf8'), `\nplan_sha256: ${plan_sha256}\n`)
     const state = async () => (await must(service, 'GET', ref.path)).state
     const lines = () => readFileSync(file, 'utf8').match(/^\d+\. .*$/gm)
     const all = lines()
@@ -139,20 +138,6 @@ t.test('with a service that begins again', async (t) => {
       })
       await until(t, 'the file is as it was', () => readFileSync(file, 'utf8') === text)
     }
-  })
-
-  await t.test('git stash takes no field away from a session that runs', async (t) => {
-    const ref = await planned(service, {
-      runbook: step('until test -e go; do sleep 0.1; done'),
-    })
-    commit('planned')
-    const { plan_sha256 } = await must(service, 'POST', `${ref.path}/approve`)
-    await reaches(service, ref, 'executing')
-    git(root, 'stash', '--quiet')
-    t.equal((await must(service, 'GET', ref.path)).plan_sha256, plan_sha256)
-    writeFileSync(`${root}/go`, '')
-    await reaches(service, ref, 'complete')
-    t.match(readFileSync(fileOf(service, ref), 'utf8'), `\nplan_sha256: ${plan_sha256}\n`)
   })
 
   await t.test(

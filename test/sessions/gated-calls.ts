@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import type { PlanScope } from '../../src/model/scope.ts'
 import { claude } from '../../src/runners/hooks/claude.ts'
 import type { HookTool } from '../../src/runners/hooks/hook-event.ts'
 import { objectionTo } from '../../src/sessions/conversations/gate.ts'
@@ -72,6 +73,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
   mkdirSync(join(app.root, 'src'))
   mkdirSync(join(app.root, 'other'))
   symlinkSync('../other', join(app.root, 'src/link'))
+  let scope: PlanScope = { paths: ['src/**'], commands: null }
   const why = async (tool_name: string, tool_input: unknown, cwd = app.root) => {
     const common = { session_id: 'a', cwd, hook_event_name: 'PreToolUse' }
     const event = await claude.read(
@@ -83,7 +85,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
       folder: realpathSync(app.root),
       rules: { readingTools: [], readingCommands: [] },
       state: 'executing',
-      scope: { paths: ['src/**'], commands: null },
+      scope,
       caseTitle: 'Raise the limit',
       noPlan: '',
       howToPlan: '',
@@ -143,6 +145,11 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     /other\/a is outside/,
     'a path is relative to where the agent is',
   )
+  scope = { paths: null, commands: ['npm test'] }
+  const bash = (command: string) => why('Bash', { command })
+  t.equal(await bash('npm test'), null)
+  t.match(await bash('npm publish'), /outside the scope/, 'also without paths')
+  t.equal(await why('Write', { file_path: 'other/x' }), null)
 })
 
 t.test('a call outside of the scope of an approved plan is denied', async (t) => {
@@ -155,16 +162,6 @@ t.test('a call outside of the scope of an approved plan is denied', async (t) =>
   t.match(await write('src/link/x'), /outside the scope/)
   t.match(await write('src/a', { cwd: join(app.root, 'other') }), /other\/src\/a is outside/)
   await must(app, 'POST', `${session}/abandon`)
-
-  const second = agent.present('---\ncommands: [npm test]\n---\n\n# Test it\n\n1. Test it.\n')
-  const tests = await planned()
-  await must(app, 'POST', `${tests}/approve`)
-  t.match(await second, { behavior: 'allow' })
-  const bash = (command: string) => agent.call('Bash', { command })
-  t.equal(await bash('npm test'), null)
-  t.match(await bash('npm publish'), /outside the scope/, 'also without paths')
-  t.equal(await agent.call('Write', { file_path: 'other/x' }), null)
-  await must(app, 'POST', `${tests}/abandon`)
 })
 
 /** The path of the case's session, once its plan waits. */
