@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 export const PARTS = {
   browser: {
-    both: ['test/browser/every-page.ts', 'test/browser/whole-flow.ts'],
+    both: ['test/browser/whole-flow.ts'],
     long: ['test/browser/'],
   },
   faults: {
@@ -37,6 +37,7 @@ export const PARTS = {
       'test/workspace/lost-update.ts',
       'test/histories.ts',
       'test/markdown/merging/random-merges.ts',
+      'test/markdown/odd-files.ts',
       'test/markdown/reading-again.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
@@ -133,6 +134,7 @@ export const PARTS = {
       'test/http/openapi.ts',
       'test/readme.ts',
       'test/tutorials.ts',
+      'test/web/help.ts',
     ],
     long: [
       'test/case-fields.ts',

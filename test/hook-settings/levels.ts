@@ -85,15 +85,17 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
 
   const served = await person.serve()
   await t.test('they are tried, and nothing of it is recorded', async (t) => {
-    const { code, json } = await person.test()
-    const expected = Object.entries(ALL).map(([agent, version]) => ({
-      agent,
-      level: 'gated',
-      reason: '',
-      version,
-      version_note: null,
-      tested_at: /^20/,
-    }))
+    const { code, json } = await person.test('claude', 'codex')
+    const expected = Object.entries({ claude: ALL.claude, codex: ALL.codex }).map(
+      ([agent, version]) => ({
+        agent,
+        level: 'gated',
+        reason: '',
+        version,
+        version_note: null,
+        tested_at: /^20/,
+      }),
+    )
     t.match(json, { hooks: expected, not_installed: [] })
     t.equal(code, 0)
     t.strictSame(await (await fetch(`${served.url}/conversations`)).json(), [])
@@ -137,8 +139,7 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
       version_note: '2.2.0: not seen by our tests; seen: 2.1.330, 2.1.332',
     })
     const note = /^claude: 2\.2\.0: not seen by our tests; seen: 2\.1\.330, 2\.1\.332$/gm
-    for (const command of [['hooks', 'status'], ['doctor']])
-      t.equal((await run(...command)).stdout.match(note)?.length, 1, command.join(' '))
+    t.equal((await run('hooks', 'status')).stdout.match(note)?.length, 1)
     person.installAgent('claude', '2.1.330')
     t.match(await claude(), { level: 'gated' }, 'another file with the same version')
 
@@ -151,7 +152,6 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
     const settings = person.read(LOCAL)
     person.write(LOCAL, settings.replaceAll('"timeout": 30', '"timeout": 31'))
     t.match(await claude(), { level: 'untested', reason: 'since its hooks changed' })
-    t.match(await run('hooks', 'status'), { code: 1, stdout: /claude: not tested since its/ })
     person.write(LOCAL, settings.replace('{', '{ "disableAllHooks": true,'))
     t.match(await claude(), { level: 'switched_off', reason: /disableAllHooks/ })
     person.write(LOCAL, `${settings}}`)

@@ -110,8 +110,8 @@ t.test('Cursor is gated through the hooks of any agent', async (t) => {
       },
     ],
   ]
-  for (const line of ['claude', 'copilot', 'cursor', 'gemini']) {
-    for (const [what, body] of DENIED) {
+  for (const line of ['claude', 'gemini']) {
+    for (const [what, body] of line === 'claude' ? DENIED : DENIED.slice(0, 1)) {
       const said = await send(app, line, body, 'gate')
       t.match(said, { permission: 'deny', agent_message: /no approved plan/ }, `${what}: ${line}`)
       t.equal(said.user_message, said.agent_message)
@@ -154,29 +154,6 @@ t.test('Cursor is gated through the hooks of any agent', async (t) => {
     const trail = readFileSync(app.file(case_id, 'sessions', '1.md'), 'utf8')
     t.equal(trail.match(/tool_call tool=Write title=limit\.js /g)?.length, 2)
   })
-
-  await t.test('it gets the reason of a red check as its next message', async (t) => {
-    await send(app, 'claude', { ...common, hook_event_name: 'beforeSubmitPrompt', prompt: 'x' })
-    const plan = '1. Raise it.\n\n```sh run id=test proof=log\nexit 1\n```\n'
-    const body = { agent: 'cursor', cwd: app.root, pid: process.pid, plan, hypothesis: null }
-    const session = await must(app, 'POST', `/cases/${case_id}/proposed-plans`, body)
-    await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/approve`)
-    const stop = { ...common, hook_event_name: 'stop', status: 'completed', loop_count: 0 }
-    const said = await send(app, 'claude', stop, 'stop')
-    t.match(said, { followup_message: /step test exited with 1/ })
-    await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/abandon`)
-  })
-
-  await t.test('what it writes on its own is not the agent', async (t) => {
-    const tab = { ...common, hook_event_name: 'afterTabFileEdit', file_path, edits: [] }
-    t.equal(await send(app, 'cursor', tab), null)
-    const open = {
-      hook_event_name: 'workspaceOpen',
-      cursor_version: '3',
-      workspace_roots: [app.root],
-    }
-    t.equal(await send(app, 'cursor', open), null)
-  })
 })
 
 t.test('VS Code is gated through the hooks of any agent', async (t) => {
@@ -213,8 +190,8 @@ t.test('VS Code is gated through the hooks of any agent', async (t) => {
     // all in camel case
     { ...common, hookEventName: 'PreToolUse', toolName: 'editFiles', toolInput: { files: ['a'] } },
   ]
-  for (const line of ['claude', 'copilot', 'gemini']) {
-    for (const body of DENIED) {
+  for (const line of ['claude', 'copilot']) {
+    for (const body of line === 'claude' ? DENIED : DENIED.slice(0, 1)) {
       const said = await send(app, line, body, 'gate')
       const { permissionDecision, permissionDecisionReason } = said.hookSpecificOutput
       t.equal(permissionDecision, 'deny', line)

@@ -2,9 +2,7 @@ import t from 'tap'
 import {
   actLines,
   historyLine,
-  LINE_BREAK,
   newestHistory,
-  oneLine,
   readHistory,
   withHistory,
 } from '../../src/markdown/history-file.ts'
@@ -145,16 +143,6 @@ t.test('a prompt gets the newest entries and every question with its answer', as
   t.ok(Buffer.byteLength(text) < 4200)
   t.match(text, /\(\d+ older entries are left out\)\n.*How long\?\n.*30 days\n/)
   t.ok(text.endsWith(lines.at(-1)!))
-})
-
-t.test('a long run of blanks takes no longer than other text', (t) => {
-  for (const blank of [' ', '\t']) {
-    const run = blank.repeat(1_000_000) // of quadratic time, this test would last an hour
-    t.equal(oneLine(`a${run}b`).length, run.length + 2)
-    t.equal(oneLine(`a${run}\n${run}b`), `a${LINE_BREAK}b`)
-    t.match(newestHistory(readHistory(`note${run}x\n`), 10_000), /^- note\s+…$/)
-  }
-  t.end()
 })
 
 t.test('each act has its source, once the service has written one', async (t) => {

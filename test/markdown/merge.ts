@@ -81,7 +81,7 @@ t.test('no line that either wrote is lost in a merge', async () => {
         }
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 40 },
   )
 })
 
@@ -101,12 +101,6 @@ t.test('changes with two lines between them are always merged', async () => {
       )
     }),
   )
-})
-
-t.test('a merge that would take too long is none', async (t) => {
-  const many = 'x\n'.repeat(50_000)
-  const versions = { base: many, ours: `ours\n${many}b\n`, theirs: `a\n${many}theirs\n` }
-  t.equal(mergeLines(versions), null)
 })
 
 const KEYS = ['title', 'state', 'type', 'outcome', 'tags', 'mine']

@@ -72,7 +72,7 @@ t.test('where the short way finds an outline, the parser finds the same', async 
       short++
       deepEqual(found, await parsedOutline(text, SESSION_LAYOUT.names))
     }),
-    { numRuns: 300, verbose: 1 },
+    { numRuns: 40, verbose: 1 },
   )
-  t.ok(short > 30, `${short} of 300 texts took the short way`)
+  t.ok(short > 5, `${short} of 40 texts took the short way`)
 })

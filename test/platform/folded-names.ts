@@ -49,8 +49,7 @@ t.test('on a disk that ignores case and composition', async (t) => {
 
   for (const [written, read] of [
     ['Notes.md', 'notes.md'],
-    [composed, decomposed],
-    [composed.replace('b', 'p'), decomposed.replace('b', 'p').toLowerCase()],
+    [composed, decomposed.toLowerCase()],
   ] as const) {
     t.test(`${written} is one file by all its spellings`, async (t) => {
       const events = await connect(`${service.url}/events`)

@@ -122,7 +122,7 @@ t.test('however the output is cut, the lines are the same', async (t) => {
       const found = last ? [...lines, last] : lines
       t.strictSame(found.map(runsOf), ansiLines(text).map(runsOf), JSON.stringify([text, cuts]))
     }),
-    { numRuns: 200 },
+    { numRuns: 40 },
   )
 })
 
@@ -133,7 +133,7 @@ t.test('nothing of a sequence, and no control character, is left in a line', asy
         for (const run of runs) t.notMatch(run.text, /[\0-\x08\x0a-\x1f\x7f-\x9f\u202e]/)
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 40 },
   )
 })
 
@@ -215,7 +215,7 @@ t.test('on a terminal', async (t) => {
         t.equal(parts.join('').replace(/\x1b\[[\d;]*m/g, ''), all)
         t.notMatch(all, /[\0-\x08\x0b-\x1f\x7f-\x9f]/)
       }),
-      { numRuns: 200 },
+      { numRuns: 40 },
     )
   })
 })

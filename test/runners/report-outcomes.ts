@@ -65,7 +65,6 @@ const one = (inner: string, attributes = '') =>
 checkNotes('in JUnit XML a failure beats everything but a todo of Node', [
   [one('<skipped/><failure/>'), '1 of 1 test failed'],
   [one('<failure/><skipped type="pytest.skip"/>'), '1 of 1 test failed'],
-  [one('<error/><skipped/>'), '1 of 1 test failed'],
   [one('<skipped/>', ' status="failed"'), '1 of 1 test failed'],
   [one('<failure/>', ' status="disabled"'), '1 of 1 test failed'],
   [one('<skipped type="todo"/><failure/>'), '1 of 1 test failed'],
@@ -74,10 +73,7 @@ checkNotes('in JUnit XML a failure beats everything but a todo of Node', [
   [one('<j:failure/>'), '1 of 1 test failed'],
   [one('<flakyFailure/><failure/>'), '1 of 1 test failed'],
   [one('<failure/><rerunFailure/>'), '1 of 1 test failed'],
-  [one('<rerunError/>'), '1 of 1 test failed'],
   [one('', ' result="Failed"'), '1 of 1 test failed'],
-  [one('', ' status="error"'), '1 of 1 test failed'],
-  [one('', ' status="fail"'), '1 of 1 test failed'],
   [one('', ' success="false"'), '1 of 1 test failed'],
   [one('', ' status="run" result="completed"'), passed(1)],
   [one('', ' skipped="false"'), passed(1)],
@@ -85,7 +81,6 @@ checkNotes('in JUnit XML a failure beats everything but a todo of Node', [
     (status) => [one('', ` status="${status}"`), 'no tests ran, 1 skipped'] as const,
   ),
   [one('', ' skipped="true"'), 'no tests ran, 1 skipped'],
-  [one('', ' success="true"'), passed(1)],
   [one('<system-err><failure/></system-err>'), passed(1)],
   [one('<properties><property name="failure"/></properties>'), passed(1)],
   [one('<system-out>&lt;failure/&gt;<![CDATA[<failure/>]]></system-out>'), passed(1)],
@@ -105,7 +100,6 @@ const SKIPPED = '<testcase name="b"><skipped/></testcase>'
 
 checkNotes('totals of a JUnit report that contradict it make it incomplete', [
   [suite('tests="1" failures="1"', OK), incomplete(1)],
-  [suite('tests="1" errors="1"', OK), incomplete(1)],
   [
     suite('tests="2" failures="1" skipped="1"', OK + SKIPPED),
     `${passed(1)}, 1 skipped, ${INCOMPLETE}`,
@@ -130,8 +124,6 @@ checkNotes('totals that count otherwise do not', [
   [`<testsuites><!-- fail 1 -->${OK}<!-- fail 0 --></testsuites>`, passed(1)],
   [suite('tests="1" failures="0" skipped="1"', OK + SKIPPED), `${passed(1)}, 1 skipped`],
   [suite('tests="2" failures="0" skipped="1"', OK), passed(1)],
-  [suite('tests="2" disabled="1"', OK), passed(1)],
-  [suite('tests="x" failures=""', OK), passed(1)],
   [suite('tests="1"', `${suite('tests="2"', OK + OK)}`), passed(2)],
   [
     `<testsuites tests="4">${suite('tests="2"', suite('tests="2"', OK + OK))}${suite('tests="2"', OK + OK)}</testsuites>`,
@@ -155,7 +147,6 @@ const displayed = (totals: string) =>
 
 checkNotes('a test that passed on a retry is flaky, and passed', [
   [one('<flakyFailure/>'), `${passed(1)}, 1 flaky`],
-  [one('<flakyError/><flakyError/>'), `${passed(1)}, 1 flaky`],
   [
     suite('tests="1" failures="1"', '<testcase><flakyFailure/></testcase>'),
     `${passed(1)}, 1 flaky`,
@@ -185,17 +176,13 @@ const tap = (...points: string[]) => `TAP version 14\n${points.join('\n')}\n1..$
 
 checkNotes('a directive of TAP is what the specification says', [
   [tap('not ok 1 - a #skip() b'), '1 of 1 test failed'],
-  [tap('not ok 1 - a #skip'), '1 of 1 test failed'],
   [tap('not ok 1 - issue#skip b'), '1 of 1 test failed'],
-  [tap('not ok 1 - a # skip() b'), '1 of 1 test failed'],
   [tap('not ok 1 - a \\# SKIP b'), '1 of 1 test failed'],
   [tap('not ok 1 - a # b'), '1 of 1 test failed'],
   [tap('not ok 1 - a # todos-list'), '1 of 1 test failed'],
   [tap('not ok 1 - a # SKIP'), 'no tests ran, 1 skipped'],
-  [tap('not ok 1 - a # SkIp reason'), 'no tests ran, 1 skipped'],
   [tap('not ok 1 - a # Skipped: reason'), 'no tests ran, 1 skipped'],
   [tap('not ok 1 - a\t#  skip x'), 'no tests ran, 1 skipped'],
-  [tap('not ok 1 - #SkIp x'), 'no tests ran, 1 skipped'],
   [tap('not ok 1 # TODO'), 'no tests ran, 1 skipped'],
   [tap('not ok 1 - fixes #12 # TODO later'), 'no tests ran, 1 skipped'],
   [tap('ok 1 - a # time=5ms', 'not ok 2 - b # time=1ms'), '1 of 2 tests failed'],
@@ -216,8 +203,6 @@ checkNotes("the runner's own closing counts decide about a doubtful title", [
   [`${tap('ok 1 - a')}# tests 1\n# pass  1\n\n# ok\n`, passed(1)],
   [`${tap('ok 1 - a')}# fail 1\n`, incomplete(1)],
   [`${tap('ok 1 - a')}# tests 2\n`, incomplete(1)],
-  [`${tap('ok 1 - a', 'ok 2 - b')}# pass 1\n`, incomplete(2)],
-  [`${tap('ok 1 - a')}# cancelled 1\n`, incomplete(1)],
   [`${tap('ok 1 - a')}# failed 1 of 2 tests\n`, incomplete(1)],
   [`${tap('ok 1 - a')}# Looks like you failed 1 test of 1.\n`, incomplete(1)],
   ['# Looks like your test exited with 3 just after 1.\n1..1\nok 1 - a\n', incomplete(1)],
@@ -248,13 +233,10 @@ checkNotes('plans, subtests and ends of TAP', [
 
 checkNotes('prose is not TAP, and TAP without a plan is incomplete', [
   ['ok 4 tests', '-'],
-  ['ok 4 tests\nok 9 more\n', '-'],
   ['It is\nok now, and 1..2 of 3 is done\nok \n', '-'],
   ['ok 1 opens\nok 2 closes\n', incomplete(2)],
-  ['ok 1 - opens\n', incomplete(1)],
   ['TAP version 13\nok opens\n', incomplete(1)],
   ['ok 1 opens\nnot ok 2 closes\n', '1 of 2 tests failed'],
-  ['ok opens\nnot ok closes\n', '1 of 2 tests failed'],
   ['1..3\n', `no tests ran, ${INCOMPLETE}`],
 ])
 
@@ -262,10 +244,8 @@ checkNotes('what TAP says of its tests', [
   ['', '-'],
   ['TAP version 14\n', '-'],
   ['1..2\nok 1\nok 2\n', passed(2)],
-  ['1..2\nok 1\nnot ok 2 - b\n', '1 of 2 tests failed'],
   ['1..4\nok 1\nok 2 # SKIP\nnot ok 3 # TODO later\nok 4 # skip x\n', `${passed(1)}, 3 skipped`],
   ['1..5\nok 1\nok 2\n', incomplete(2)],
-  ['1..1\nok 1\nok 2\n', incomplete(2)],
   ['1..1\n# Subtest: a\n    ok 1\n    Bail out!\n', incomplete(1)],
   ['Bail out!\n', `no tests ran, ${INCOMPLETE}`],
   ['TAP version 13\n# Subtest: a\n    ok 1 - b\n    1..1\n', incomplete(1)],
@@ -279,10 +259,7 @@ checkNotes('what TAP says of its tests', [
 checkNotes('what JUnit XML says of its tests', [
   ['<html><body/></html>', '-'],
   ['<testsuites/>', 'no tests ran'],
-  [suite('', OK + OK), passed(2)],
-  [one('<failure message="x">y</failure>'), '1 of 1 test failed'],
   [one('', ' failure="x"'), '1 of 1 test failed'],
-  [one('<failure/>', ' failure="x"'), '1 of 1 test failed'],
   [suite('', `<testcase><error/></testcase>${OK}`), '1 of 2 tests failed'],
   [suite('', `<error message="setup"/>${OK}`), '1 of 2 tests failed'],
   [suite('', OK + SKIPPED), `${passed(1)}, 1 skipped`],

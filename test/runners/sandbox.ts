@@ -172,7 +172,7 @@ for (const [who, before, user, options] of people) {
 }
 
 t.test('files are moved and linked as ever around a closed folder', here, async (t) => {
-  for (const [who, before, user, options] of people) {
+  for (const [who, before, user, options] of isLong ? people : people.slice(0, 1)) {
     t.test(`for ${who}`, options, async (t) => {
       const { W, env } = makeScene(t, user)
       const folders = { readOnly: [join(W, 'sub')], hidden: [], open: [] }
@@ -201,7 +201,7 @@ t.test('files are moved and linked as ever around a closed folder', here, async 
 })
 
 t.test('what is mounted in a folder is read-only too', rootOnly, async (t) => {
-  for (const user of [null, NOBODY]) {
+  for (const user of isLong ? [null, NOBODY] : [NOBODY]) {
     t.test(`for ${user === null ? 'root' : 'an ordinary user'}`, async (t) => {
       const { folders, env, W } = makeScene(t, user)
       const mounted =

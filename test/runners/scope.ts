@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
-import { cpuTime } from '../fixtures/cpu-time.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 
@@ -41,18 +40,6 @@ t.test('paths are in scope by glob', async (t) => {
   t.ok(isPathInScope({ paths: ['.'], commands: null }, 'a/b'))
   t.notOk(isPathInScope({ paths: [], commands: null }, 'a'))
   t.notOk(isPathInScope({ paths: ['+(a)', '#b', '!c'], commands: null }, 'a'), 'no other syntax')
-})
-
-t.test('hostile globs and names take no time', async (t) => {
-  const paths = Array(100).fill('**/*a*b/**/*a*b/**/x')
-  const names = [`${'a'.repeat(250)}/`.repeat(16), 'a/'.repeat(2000)]
-  const ms = await cpuTime(
-    () => {
-      for (const name of names) t.notOk(isPathInScope({ paths, commands: null }, name))
-    },
-    { tries: 2, enough: 5_000 },
-  )
-  t.ok(ms < 5_000, `${ms} ms of CPU`)
 })
 
 t.test('every simple command begins with the words of an allowed one', async (t) => {
@@ -138,7 +125,7 @@ t.test('real shells run nothing but what was allowed', async (t) => {
     )
   const random = randomFrom(7)
   const commands: string[] = []
-  while (commands.length < (isLong ? 600 : 200)) {
+  while (commands.length < (isLong ? 600 : 80)) {
     const words = Array.from(
       { length: 3 + random() * 10 },
       () => pieces[(random() * pieces.length) | 0],
@@ -150,7 +137,7 @@ t.test('real shells run nothing but what was allowed', async (t) => {
   const folder = t.testdir({})
   const isRun = 'ok() { :; }; bad() { echo "$c" >> bad-ran; }; sh() { eval "$2"; }; PATH=/none'
   const script = `for c; do ( ${isRun}; eval "$c" ) <&- >/dev/null 2>&1; done; exit 0`
-  for (const shell of ['sh', 'bash']) {
+  for (const shell of isLong ? ['sh', 'bash'] : ['bash']) {
     const ran = () => existsSync(`${folder}/bad-ran`)
     execFileSync(shell, ['-c', script, shell, ...commands], { cwd: folder })
     t.notOk(ran() && readFileSync(`${folder}/bad-ran`, 'utf8'), shell)

@@ -170,51 +170,16 @@ t.test('what is not known is no error, in any format', async (t) => {
   }
 })
 
-const todo = (content: string) => ({ content, status: 'pending' })
 const PLAN =
   'I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->'
 const UUID = '00000000-0000-4000-8000-000000000001'
 
-t.test('scenes that every agent was recorded in', async (t) => {
-  for (const format of STREAMS.filter((name) => name !== 'plain')) {
-    const end = (scene: string) => reported(format, recorded(format, scene)).end
-    t.test(format, async (t) => {
-      for (const scene of ['plan', 'plan-tools', 'plan-writes', 'fault-500-then-plan']) {
-        const { messages, verdict } = end(scene)
-        t.equal(messages.at(-1), PLAN, scene)
-        t.strictSame(verdict, { ok: true }, scene)
-      }
-      t.equal(end('plan-no-marks').messages.at(-1), 'I am not able to do that.')
-      t.equal(end('work').messages.at(-1), 'The limit is ten now.')
-      t.equal(end('failing-command').messages.at(-1), 'The command failed.')
-      t.strictSame(end('failing-command').verdict, { ok: true }, 'the model knows, and went on')
-      t.equal(end('denied-write').messages.at(-1), 'I could not write it.')
-      t.strictSame(end('fault-empty').messages, [])
-      for (const scene of ['fault-400', 'fault-400-at-work', 'fault-500', 'fault-cut']) {
-        const { verdict } = end(scene)
-        t.match(verdict, { ok: false, reason: /\S/ }, scene)
-      }
-    })
-  }
-})
-
 const NOT_GRANTED =
   "Claude requested permissions to write to /elsewhere/made.txt, but you haven't granted it yet."
-const claudeCall = (name: string, input: object) => (line: Line) => {
-  const [block] = line.type === 'assistant' ? line.message.content : []
-  if (block?.type === 'tool_use') Object.assign(block, { name, input })
-  return line
-}
 const claudeEnd = (fields: object) => (line: Line) =>
   line.type === 'result' ? { ...line, ...fields } : line
 
 cases('claude', [
-  [
-    'a list, as older ones keep it',
-    altered('claude', 'plan-tools', claudeCall('TodoWrite', { todos: [todo('one')] })),
-    [`session ${UUID}`, 'plan one:pending'],
-    { verdict: { ok: true } },
-  ],
   [
     'a denial reported at the end alone, as older ones do',
     altered('claude', 'denied-write', (line) => {
@@ -265,12 +230,6 @@ cases('claude', [
       `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
     ],
     { verdict: failed('No conversation found') },
-  ],
-  [
-    'a limit',
-    altered('claude', 'plan', claudeEnd({ subtype: 'error_max_turns', result: undefined })),
-    [`session ${UUID}`],
-    { verdict: failed('error_max_turns') },
   ],
   [
     'no last event',
@@ -374,20 +333,6 @@ cases('gemini', [
     { messages: ['1. Raise the limit.', 'It is handed in.'], verdict: { ok: true } },
   ],
   [
-    'a plan that could not be written there',
-    altered(
-      'gemini',
-      'plan-own-tool',
-      geminiResult({ type: 'file_write_failure', message: 'no space' }),
-    ),
-    [
-      `session ${UUID}`,
-      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md in_progress`,
-      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md failed`,
-    ],
-    { messages: ['It is handed in.'], verdict: { ok: true } },
-  ],
-  [
     'what a policy denies',
     altered(
       'gemini',
@@ -432,20 +377,6 @@ cases('gemini', [
     altered('gemini', 'plan', (line) => (line.type === 'result' ? undefined : line)),
     [`session ${UUID}`],
     { messages: [PLAN], verdict: NOT_SAID },
-  ],
-])
-
-const OPEN_SESSION = 'session ses_00000000000000000000000001'
-
-cases('opencode', [
-  [
-    'what the system denies to a tool',
-    altered('opencode', 'denied-write', (line) => {
-      if (line.type === 'tool_use') line.part.state.error = "EACCES: permission denied, open '/x'"
-      return line
-    }),
-    [OPEN_SESSION, 'tool_call write edit /elsewhere/made.txt failed'],
-    { verdict: { ok: true } },
   ],
 ])
 
@@ -645,13 +576,4 @@ t.test('a line that is too long is dropped whole, once, and what follows is read
   const early: string[] = []
   createLines({ line: () => {}, dropped: () => early.push('-') }, 10).write(Buffer.alloc(11))
   t.strictSame(early, ['-'], 'told before it ends, if it ever does')
-
-  const before = process.memoryUsage().rss
-  const chunk = Buffer.alloc(64 * 1024, 'x')
-  const all = createLines({ line: () => t.fail(), dropped: () => found.push('400 MB') })
-  for (let sent = 0; sent < 400_000_000; sent += chunk.length) all.write(Buffer.from(chunk))
-  all.end()
-  t.equal(found.at(-1), '400 MB')
-  const grown = (process.memoryUsage().rss - before) / 1e6
-  t.ok(grown < 150, `grown by ${Math.round(grown)} MB`)
 })

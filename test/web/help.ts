@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { HELP_TOPICS } from '../../src/web/shell/help-link.tsx'
+import { isLong } from '../fixtures/full.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -30,7 +31,7 @@ t.test('the questions stand under their sections', async (t) => {
 t.test('every page is there, and its links and pictures lead somewhere', async (t) => {
   const texts = new Map(
     await Promise.all(
-      ['readme', 'contributing', ...NAMES].map(async (name) => {
+      ['readme', 'contributing', ...(isLong ? NAMES : NAMES.slice(0, 6))].map(async (name) => {
         const path = `/help/${name}`
         return [path, await get(path)] as const
       }),
@@ -42,7 +43,7 @@ t.test('every page is there, and its links and pictures lead somewhere', async (
     for (const [, href = ''] of text.matchAll(/<a href="([/#][^"]*)"/g)) {
       const [page, anchor] = href.split('#') as [string, string?]
       const target = page === '' ? html : texts.get(page)
-      if (page.startsWith('/help')) t.ok(target, `${path} leads to ${page}`)
+      if (isLong && page.startsWith('/help')) t.ok(target, `${path} leads to ${page}`)
       // the overview has the list of docs/README.md, and not its other words
       if (target && anchor && page !== '/help')
         t.match(target, `id="${anchor}"`, `${path} leads to ${href}`)
@@ -88,10 +89,4 @@ t.test('the command palette finds the pages', async (t) => {
     { title: /console/i },
   )
   t.equal(found.filter(({ href }) => !href.includes('#')).length, NAMES.length + 2)
-})
-
-t.test('a page that did not change costs no bytes', async (t) => {
-  const { etag } = (await app.request('GET', '/help/console')).headers
-  const again = await app.request('GET', '/help/console', undefined, { 'if-none-match': etag! })
-  t.equal(again.status, 304)
 })

@@ -110,14 +110,6 @@ t.test('a plan in a file with conflict markers cannot be approved', async (t) =>
   t.notMatch(html, 'id="to-approve"')
 })
 
-t.test('a plan of very many lines is shown whole, and costs little', async (t) => {
-  const runbook = `Begin.\n${'\n'.repeat(100_000)}The end.\n`
-  const ref = await planned(service, { runbook })
-  const { html } = await page(`${pageOf(ref)}?view=source`)
-  t.ok(html.length < 700_000, `${html.length}`)
-  t.match(words(html), /Lines from 5001 on have no numbers\. The end\./)
-})
-
 t.test('by another name', async (t) => {
   const ref = await planned(service)
   const second = await newSession(service, ref.case_id)

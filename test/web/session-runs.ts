@@ -48,7 +48,7 @@ t.test('a session that has run, whose tests failed', async (t) => {
       `head -c 700000 /dev/zero | tr '\\0' x; printf ' the end\\n'; echo short`,
       'sh run id=line',
     ) +
-      step(`for i in $(seq 4000); do printf '\\r%s of 4000' $i; done`, 'sh run id=bar') +
+      step(`printf '\\r1 of 4000\\r4000 of 4000'`, 'sh run id=bar') +
       step("printf '\\033[31mred\\033[0m <b>\\n'; echo no >&2", 'sh run id=say') +
       step('echo x; exit 3', 'sh run id=odd continue=true') +
       step(tap, 'sh run id=test proof=tap'),
@@ -223,18 +223,17 @@ t.test('one that runs, and is then stopped', async (t) => {
 })
 
 t.test('what a case needs comes first, from the best session', async (t) => {
-  const logs = Array.from({ length: 9 }, (_, n) => step(`echo ${n}`, `sh run id=log-${n}`)).join('')
+  const logs = step('echo 0', 'sh run id=log-0')
   const test = step(
     `printf 'TAP version 13\\nok 1 - a\\nok 2 - b\\n1..2\\n'`,
     'sh run id=test proof=tap',
   )
-  const unit = step('echo "Ran 3 tests"', 'sh run id=unit proof=test')
-  const { ref, session } = await ran(service, logs + test + unit)
+  const { ref, session } = await ran(service, logs + test)
   for (const path of [ofSession(ref), ofCase(ref)]) {
     const { suggested, folded, shown } = offered(await page(path))
     t.match(suggested, [/At least one verified proof ← , shown by 1-test\.tap/])
     t.equal(suggested.length, 1)
-    t.equal(folded, 10)
+    t.equal(folded, 1)
     t.equal(shown.match(/Attach as/g)?.length, 1)
   }
   await require(ref, 'All tests pass', 'test-log')
@@ -250,14 +249,13 @@ t.test('what a case needs comes first, from the best session', async (t) => {
   const log = await page(ofLog(ref, '1-test.tap'))
   t.match(words(log), /Attach as test-log \(1-test\.tap\) for All tests pass, Nothing else fails/)
   t.match(log, `data-then="${ofCase(ref)}/proof/{id}"`)
-  t.match(words(await page(ofLog(ref, '1-unit.log'))), /Attach as test-log/, 'a step of tests')
 
   const history = textOf(html, 'history')
   t.match(history, /started session 1 Open → Planning/)
   t.match(history, `wrote a plan for session 1 ${session.plan_sha256.slice(0, 12)}`)
   t.match(history, /approved the plan of session 1 by the API [0-9a-f]{12} Planning → Impl/)
   t.match(history, /ended session 1 Complete Implementing → Verifying/)
-  t.match(textOf(html, 'session-1'), /1\. implementing Complete runbook 11 steps 2 tests passed/)
+  t.match(textOf(html, 'session-1'), /1\. implementing Complete runbook 2 steps 2 tests passed/)
   t.match(
     await page('/'),
     /id="waiting-count" data-count="\d+" title="\d+ cases need you: a plan, /,

@@ -119,7 +119,7 @@ t.test('the setup of a workspace that has one', async (t) => {
     t.match(shown, 'A picture (image)')
   })
 
-  for (const provider of ['gemini', 'claude-agent-acp']) {
+  for (const provider of ['gemini']) {
     t.test(`offers ${provider}, which would not be offered otherwise`, async (t) => {
       const shown = await page({ provider })
       t.match(shown, new RegExp(`value="${provider}" checked=""[^>]*data-present=""`))

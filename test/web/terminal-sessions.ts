@@ -5,15 +5,19 @@ import t, { type Test } from 'tap'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { git, must, type Ref, reaches } from '../fixtures/session-client.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import {
+  openTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../fixtures/workspace.ts'
 
 const PLAN =
   '# Raise the limit\n\n1. Raise it to ten.\n\n```sh run id=test proof=log\ntest -f done.txt\n```\n'
 /** A hook still waits when the service of the test ends. */
 const isCut = () => {}
 
-async function opened(t: Test) {
-  const app = await openTestService(t)
+async function opened(t: Test, options: TestServiceOptions = {}) {
+  const app = await openTestService(t, options)
   writeFileSync(join(app.root, 'limit.js'), 'limit = 1\n')
   git(app.root, 'init', '--quiet', '--initial-branch=trunk')
   git(app.root, 'add', 'limit.js')
@@ -98,18 +102,8 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   t.match(textOf(await page(app, `/case/${case_id}`), 'session-1'), /claude in a terminal/)
 })
 
-t.test('only an approval in Casefile counts', async (t) => {
-  const { app, case_id } = await opened(t)
-  const agent = hookedAgent(app, { case_id, headers: { 'x-casefile-strict': '1' } })
-  agent.present(PLAN).catch(isCut)
-  await inState(app, case_id, 'plan_ready')
-  const html = await page(app, `/case/${case_id}/session/1`)
-  t.match(textOf(html, 'status'), /Only an approval in Casefile counts\./)
-})
-
 t.test('after a failure the service starts no agent', async (t) => {
-  const app = await openTestService(t, { limits: { resume: 50 } })
-  const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
+  const { app, case_id } = await opened(t, { limits: { resume: 50 } })
   const agent = hookedAgent(app, { case_id })
   agent.present(PLAN).catch(isCut)
   const session = await inState(app, case_id, 'plan_ready')
@@ -124,18 +118,25 @@ t.test('after a failure the service starts no agent', async (t) => {
   const ofCase = await page(app, `/case/${case_id}`)
   t.match(textOf(ofCase, 'failed-session'), /Your next prompt in the terminal/)
   t.notMatch(ofCase, 'name="again"')
-})
 
-t.test('a conversation that this machine does not know', async (t) => {
-  const { app, case_id } = await opened(t)
-  const agent = hookedAgent(app, { case_id })
-  agent.present(PLAN).catch(isCut)
-  await inState(app, case_id, 'plan_ready')
-  app.service.conversations.ofSession = () => null
-  const html = await page(app, `/case/${case_id}/session/1`)
-  t.match(textOf(html, 'status'), /The plan can't be approved yet\./)
-  t.match(textOf(html, 'plan-errors'), /This machine doesn't know the conversation/)
-  t.match(html, /<button[^>]*id="approve-button"[^>]*disabled/)
+  await t.test(
+    'only an approval in Casefile counts, of a conversation that is known',
+    async (t) => {
+      const { id: case_id } = await app.newCase({ title: 'Raise it more' })
+      const strict = { 'x-casefile-strict': '1' }
+      const agent = hookedAgent(app, { case_id, session: 'strict', headers: strict })
+      agent.present(PLAN).catch(isCut)
+      await inState(app, case_id, 'plan_ready')
+      const address = `/case/${case_id}/session/1`
+      const known = await page(app, address)
+      t.match(textOf(known, 'status'), /Only an approval in Casefile counts\./)
+      app.service.conversations.ofSession = () => null
+      const html = await page(app, address)
+      t.match(textOf(html, 'status'), /The plan can't be approved yet\./)
+      t.match(textOf(html, 'plan-errors'), /This machine doesn't know the conversation/)
+      t.match(html, /<button[^>]*id="approve-button"[^>]*disabled/)
+    },
+  )
 })
 
 t.test('agents in terminals', async (t) => {

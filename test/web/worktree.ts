@@ -1,11 +1,14 @@
-import t, { type Test } from 'tap'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
 import { worktreeActs } from '../../src/worktrees/worktree-words.ts'
 import { commit, git, write } from '../fixtures/git-repository.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-async function withRepository(t: Test): Promise<TestService> {
+const service = await withRepository()
+
+async function withRepository(): Promise<TestService> {
   const files = {
     'a.txt': 'one\n',
     '.gitignore': '/memory/\n',
@@ -24,7 +27,6 @@ async function pageOf(service: TestService, path: string): Promise<string> {
 }
 
 t.test('work that is applied, then discarded', async (t) => {
-  const service = await withRepository(t)
   const fields = { title: 'Red door' }
   const ref = await planned(service, { runbook: step('echo two >> a.txt'), fields })
   await finished(service, ref)
@@ -58,7 +60,6 @@ t.test('work that is applied, then discarded', async (t) => {
 })
 
 t.test('a conflict, and commits that stay after a discard, have a command', async (t) => {
-  const service = await withRepository(t)
   const ref = await planned(service, {
     runbook: step('echo two >> a.txt'),
     fields: { title: 'Blue' },
@@ -67,8 +68,7 @@ t.test('a conflict, and commits that stay after a discard, have a command', asyn
   write(service.root, { 'a.txt': 'other\n' })
   commit(service.root)
   // a view is kept for a second
-  for (let conflicts = 0; conflicts === 0; )
-    conflicts = (await must(service, 'GET', ref.path)).worktree.conflicts.length
+  while ((await must(service, 'GET', ref.path)).worktree.conflicts.length === 0) await delay(100)
   const path = `/case/${ref.case_id}/session/1`
   t.match(
     textOf(await pageOf(service, path), 'worktree'),
