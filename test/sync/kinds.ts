@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { commandsHere } from '../fixtures/cli-here.ts'
-import { inLongLane } from '../fixtures/full.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { git, must } from '../fixtures/session-client.ts'
 import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
@@ -69,6 +69,7 @@ t.test('a branch of the code’s repository', async (t) => {
   t.equal(git(a.root, 'stash', 'list'), '')
   t.equal(readFileSync(join(a.root, 'price.js'), 'utf8'), 'export const price = 2\n')
 
+  if (!isLong) return
   const later = await cloned('later')
   const titles = (await must(later, 'GET', '/cases')).map(({ title }: { title: string }) => title)
   t.strictSame(titles.sort(), ['By a', 'By b'])

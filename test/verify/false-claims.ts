@@ -359,7 +359,8 @@ t.test('every false claim is found and named', async (t) => {
     symlinkSync('real', join(repo.root, 'rec'))
     repo.git('add', '--all', 'rec', 'real')
     repo.git('commit', '--quiet', '--message', 'Behind a link')
-    t.strictSame(codesOf(await repo.verify({ range: `${base}..${tip}` })), codesOf(found))
+    const moved = await repo.verify({ range: `${tip}~4..${tip}` })
+    t.strictSame(codesOf(moved), codesOf({ ...found, commits: found.commits.slice(0, 4) }))
   })
 
   await t.test('a commit of two sessions, one without, and what is required', async (t) => {
