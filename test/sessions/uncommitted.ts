@@ -1,7 +1,9 @@
 import { appendFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { type FolderStateDeps, folderState } from '../../src/sessions/uncommitted.ts'
 import { parseStatus } from '../../src/snapshots/uncommitted.ts'
+import { repository, write } from '../fixtures/git-repository.ts'
 import { committed } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -12,17 +14,14 @@ t.test(
     const files = { 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'gone.txt': 'gone\n' }
     const service = await openTestService(t, { files })
     committed(service.root)
-    const clean = await planned(service, { runbook: step('echo w >> a.txt') })
-    t.match(await must(service, 'GET', `/cases/${clean.case_id}/uncommitted`), {
-      changes: [],
-      is_cut: false,
-      reason: null,
-    })
-
-    await finished(service, clean) // a later session changes the same file again
     const failing = await planned(service, {
       fields: { title: 'A plan that fails' },
       runbook: step('echo x >> a.txt; echo y >> c.txt; rm gone.txt; echo new > "new file"; exit 3'),
+    })
+    t.match(await must(service, 'GET', `/cases/${failing.case_id}/uncommitted`), {
+      changes: [],
+      is_cut: false,
+      reason: null,
     })
     t.equal((await finished(service, failing)).session.state, 'failed')
     const later = Date.now() / 1000 + 60
@@ -57,6 +56,38 @@ t.test(
     )
   },
 )
+
+t.test('a file was left by the newest session that changed it and ended', async (t) => {
+  const root = repository(t, { 'in/a': '1' })
+  write(root, { 'in/a': '2', new: '1' })
+  const session = (at: string, files: string[], state = 'complete', isolation = 'none') => ({
+    ...{ completed_at: at, state, diff: { files: files.map((file) => ({ file })) } },
+    trail: [{ event: 'session_created', fields: { isolation } }],
+  })
+  const newest = session('2099-03', ['a', '../new'])
+  const sessions: Record<string, object[]> = {
+    one: [session('2099-01', ['a']), newest, session('2099-05', ['a'], 'complete', 'worktree')],
+    other: [session('2099-02', ['a']), session('2099-06', ['a', '../new'], 'executing')],
+  }
+  const found = await folderState(
+    {
+      layout: { root, memoryRoot: join(root, 'memory') },
+      catalog: {
+        folder: (id: string) =>
+          sessions[id] && { case: { title: id, workdir: 'in' }, sessions: sessions[id] },
+      },
+      lists: { triage: () => [{ id: 'one' }, { id: 'gone' }, { id: 'other' }] },
+    } as unknown as FolderStateDeps,
+    root,
+  )
+  const left_by = { case_id: 'one', title: 'one', session: newest }
+  t.match(found, {
+    changes: [
+      { file: 'in/a', left_by },
+      { file: 'new', left_by },
+    ],
+  })
+})
 
 t.test('a folder without a repository has a reason instead', async (t) => {
   const service = await openTestService(t)
