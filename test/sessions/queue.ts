@@ -147,6 +147,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
     problems: { length: 0 },
   })
   t.equal(reasonOf(commented), 'Taken out of the line.')
+  t.notMatch(recordOf(service, commented), 'plan_edited')
   t.match(await service.request('DELETE', `${commented.path}/queue`), {
     status: 422,
     json: { code: 'wrong_state', detail: 'Session 1 is plan_ready, and not in line.' },
@@ -182,6 +183,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
   t.equal(reasonOf(both), 'Taken out of the line.')
   t.equal(reasonOf(closed), 'The state of its case is WONT_FIX now.')
   t.equal(reasonOf(edited), 'The plan in its file is not the approved one any more.')
+  t.match(recordOf(service, edited), /plan_edited by=hand/)
   t.match(await must(service, 'GET', edited.path), { problems: { length: 0 } })
   const started = [ref, last].map(
     (each) => trailOf(each).find(({ event }) => event === 'session_started')!.time,

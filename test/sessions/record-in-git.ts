@@ -88,7 +88,7 @@ const HIDDEN: [name: string, script: string][] = [
   ],
   [
     'a conflict that is resolved',
-    'printf "100644 $evil 2\tmemory/a.md\n100644 $evil 3\tmemory/a.md\n" | git update-index --index-info; git add memory/a.md',
+    'git rm -q --cached memory/a.md; printf "100644 $evil 2\tmemory/a.md\n100644 $evil 3\tmemory/a.md\n" | git update-index --index-info; git add memory/a.md',
   ],
   ['a conflict', 'printf "100644 $evil 3\tmemory/b.md\n" | git update-index --index-info'],
 ]
