@@ -134,7 +134,9 @@ const RIGHTS = {
   'the working folder as its own': ['pwd', null],
 } as const
 
+// root without the power gets its namespace as an ordinary user does
 for (const [who, before, user, options] of people) {
+  if (!isLong && before.length > 0) continue
   t.test(`a sandbox for ${who}`, options, async (t) => {
     const scene = makeScene(t, user)
     const { env, folders } = scene
