@@ -104,7 +104,6 @@ export const PARTS = {
       'test/webhooks/journey.ts',
       'test/webhooks/secrets.ts',
       'test/webhooks/delivery.ts',
-      'test/webhooks/signatures.ts',
       'test/webhooks/troubles.ts',
     ],
   },

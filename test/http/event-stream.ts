@@ -122,16 +122,12 @@ t.test('a ping comes every 15 s', async (t) => {
     mock.timers.tick(14_999)
     t.equal(client.received.length, n - 1, 'not before')
     mock.timers.tick(1)
-    t.match(await client.next(), { event: 'ping' })
+    t.match(await client.next(), {
+      event: 'ping',
+      id: undefined,
+      data: /"timestamp":".*Z","payload":\{\}/,
+    })
   }
-})
-
-t.test('a ping comes without an id', async (t) => {
-  const { open } = await serveStreams(t, { pingMs: 10 })
-  const { client } = await open()
-  const ping = await client.next()
-  t.match(ping, { event: 'ping', id: undefined })
-  t.match(JSON.parse(ping.data), { event_type: 'ping', timestamp: /Z$/, payload: {} })
 })
 
 t.test('onClose runs once', async (t) => {
@@ -181,7 +177,7 @@ t.test('onClose runs once', async (t) => {
 })
 
 t.test('a client that does not read is dropped, and delays nobody', async (t) => {
-  const { open } = await serveStreams(t)
+  const { open } = await serveStreams(t, { maxUnsentBytes: 100_000 })
   const idle = await open()
   const eager = await open()
   idle.client.pause()
@@ -198,20 +194,6 @@ t.test('a client that does not read is dropped, and delays nobody', async (t) =>
   t.equal(eager.client.received.length, sent)
   idle.client.resume()
   t.equal(await idle.client.closed, 'cut')
-})
-
-t.test('a long replay reaches a client that reads', async (t) => {
-  const { open } = await serveStreams(t)
-  const { client, stream } = await open()
-  const data = 'x'.repeat(10_000)
-  for (let id = 1; id <= 1000; id++) {
-    if (!stream.send({ event: 'e', data, id })) break
-    if (!(await stream.drained())) break
-  }
-  stream.end()
-  t.equal(await client.closed, 'ended')
-  t.ok(client.received.every(({ id }, i) => id === String(i + 1)))
-  t.equal(client.received.length, 1000)
 })
 
 t.test('a burst within one tick does not count as not reading', async (t) => {

@@ -148,13 +148,13 @@ async function send(bytes: Bytes, behind = SECOND) {
       .replaceAll('HOST', `Host: 127.0.0.1:${port}`)
       .replaceAll('OWN', `127.0.0.1:${port}`),
   )
-  return { ...said, made: async () => [await count(first), await count(second)] }
-}
-
-/** How often the title became a case. */
-async function count(title: string): Promise<number> {
-  const { json } = await app.request('GET', `/cases?q=${title.slice(0, 6)}`)
-  return json.filter((each: { title: string }) => each.title === title).length
+  /** How often each of them became a case. */
+  async function made(): Promise<number[]> {
+    const { json } = await app.request('GET', `/cases?q=${number}`)
+    const titles = json.map(({ title }: { title: string }) => title)
+    return [first, second].map((each) => titles.filter((title: string) => title === each).length)
+  }
+  return { ...said, made }
 }
 
 const bodyOf = (title: string) => JSON.stringify({ title })

@@ -5,16 +5,7 @@ import t from 'tap'
 import { afterAttempt, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS } from '../../src/model/event-lookup.ts'
 import { isLong } from '../fixtures/full.ts'
-import {
-  eventOf,
-  gate,
-  gates,
-  never,
-  sleep,
-  tick,
-  untilTried,
-  webhookBench,
-} from '../fixtures/webhooks.ts'
+import { eventOf, gates, never, sleep, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 const MANY = isLong ? 500 : 40
@@ -293,43 +284,6 @@ t.test('nothing but failures for 120 hours disables', async (t) => {
   t.equal(bench.got.length, sent)
 })
 
-t.test('a paused one gets later what came meanwhile', async (t) => {
-  let isDown = true
-  const bench = await webhookBench(t, () => (isDown ? 500 : 200))
-  const { id } = await bench.add()
-  const first = await bench.publish()
-  await bench.webhooks.idle()
-  t.strictSame(bench.webhooks.summary(), { active: 1, paused: 0, disabled: 0, failing: 1 })
-  t.match(await bench.webhooks.change(id, { active: false }), { active: false, disabled: null })
-  t.strictSame(bench.webhooks.summary(), { active: 0, paused: 1, disabled: 0, failing: 0 })
-  isDown = false
-  const more = await bench.publish(2)
-  await bench.restart()
-  await bench.clock.pass(200 * HOUR)
-  t.equal(bench.got.length, 1)
-  await bench.webhooks.change(id, { active: true })
-  await bench.webhooks.idle()
-  t.strictSame(
-    bench.got
-      .slice(1)
-      .map(eventOf)
-      .sort((a, b) => a - b),
-    [...first, ...more],
-  )
-})
-
-t.test('other events count from the change on', async (t) => {
-  const bench = await webhookBench(t)
-  const { id } = await bench.add({ events: ['proof_created'] })
-  await bench.publish(5)
-  await bench.webhooks.change(id, { events: ['case_updated'] })
-  await bench.restart()
-  const ids = await bench.publish(2)
-  await bench.publish(1, 'proof_created')
-  await bench.webhooks.idle()
-  t.strictSame(bench.got.map(eventOf), ids)
-})
-
 t.test('events that wait keep the choice that stood when they happened', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add({ events: ['proof_created'] })
@@ -347,33 +301,6 @@ t.test('events that wait keep the choice that stood when they happened', async (
   t.strictSame(bench.got.map(eventOf), [...first, ...second, ...third])
   await bench.webhooks.change(id, { events: ['case_updated'] })
   t.strictSame(bench.webhooks.get(id).earlier_events, [], 'and is forgotten when they are sent')
-})
-
-t.test('a delivery is sent again when asked for', async (t) => {
-  let status = 204
-  const bench = await webhookBench(t, () => status)
-  const { id } = await bench.add()
-  await bench.publish()
-  await bench.webhooks.idle()
-  const [sent] = bench.got
-  await bench.webhooks.redeliver(id, sent!.id)
-  await bench.webhooks.idle()
-  t.strictSame(
-    bench.got.map(({ id, body }) => [id, body]),
-    [sent, sent].map((post) => [post?.id, post?.body]),
-  )
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'delivered', attempts: { length: 2 } }])
-  status = 500
-  await bench.webhooks.redeliver(id, sent!.id)
-  await untilTried(bench, id, 10)
-  t.equal(bench.got.length, 12, 'with the whole schedule')
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'dead' }])
-  await bench.restart()
-  status = 200
-  await bench.webhooks.redeliver(id, sent!.id)
-  await bench.webhooks.idle()
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'delivered' }])
-  await t.rejects(bench.webhooks.redeliver(id, 'evt_1_0000000000000000'), { code: 'not_found' })
 })
 
 t.test('a new secret signs at once, the old one a day longer', async (t) => {
@@ -416,35 +343,6 @@ function doesPass(verify: () => unknown): boolean {
   }
 }
 
-t.test('the webhooks of a deleted case end with it', async (t) => {
-  let isDown = true
-  const bench = await webhookBench(t, ({ url }) => (isDown && url === 'http://a/' ? 500 : 200))
-  const events = ['case_updated', 'case_deleted']
-  const a = await bench.add({ case_id: 'one', url: 'http://a/', events })
-  const b = await bench.add({ case_id: 'one', url: 'http://b/', events })
-  const paused = await bench.add({ case_id: 'one' })
-  await bench.webhooks.change(paused.id, { active: false })
-  const other = await bench.add({ case_id: 'two' })
-  await bench.publish(2, 'case_updated', { case_id: 'one' })
-  await bench.publish(1, 'case_deleted', { case_id: 'one' })
-  await bench.webhooks.endOfCase('one')
-  for (const { id } of [a, b, paused]) {
-    t.throws(() => bench.webhooks.get(id), { code: 'not_found' })
-  }
-  t.strictSame(bench.webhooks.list('one'), [])
-  await bench.webhooks.idle()
-  await bench.restart()
-  t.strictSame(bench.registered(), [a.id, other.id])
-  isDown = false
-  await bench.clock.pass(HOUR)
-  for (const url of ['http://a/', 'http://b/']) {
-    const types = bench.got.filter((post) => post.url === url).map(({ type }) => type)
-    t.strictSame(types.slice(-3), ['case_updated', 'case_updated', 'case_deleted'])
-  }
-  await bench.webhooks.idle()
-  t.strictSame(bench.registered(), [other.id])
-})
-
 t.test('the webhook of a deleted case stays until it has all that was told of it', async (t) => {
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
@@ -466,30 +364,6 @@ t.test('the webhook of a deleted case stays until it has all that was told of it
     bench.got.map(({ type }) => type),
     ['case_updated', 'case_updated', 'case_deleted'],
   )
-})
-
-t.test('a webhook that was deleted is sent nothing more', async (t) => {
-  const hanging = gate<number>()
-  let asked = 0
-  const bench = await webhookBench(t, (_, signal) => {
-    asked++
-    return new Promise((resolve, reject) => {
-      void hanging.opened.then(resolve)
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  })
-  const { id } = await bench.add()
-  await bench.publish(3)
-  while (asked === 0) await new Promise(setImmediate)
-  await bench.webhooks.remove(id)
-  await bench.publish(3)
-  hanging.open(200)
-  await bench.clock.pass(200 * HOUR)
-  t.equal(asked, 1)
-  t.strictSame(bench.webhooks.list(null), [])
-  await bench.restart()
-  t.strictSame(bench.registered(), [])
-  t.strictSame(bench.rows('SELECT * FROM deliveries'), [])
 })
 
 t.test('what was under way when the service stopped comes again, with the same id', async (t) => {

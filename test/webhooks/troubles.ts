@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import t from 'tap'
-import { connect } from '../../src/state/sqlite.ts'
 import { createRetryLimits } from '../../src/webhooks/retry-limits.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import {
@@ -8,7 +6,6 @@ import {
   fakeClock,
   gate,
   gates,
-  never,
   sleep,
   tick,
   untilTried,
@@ -44,28 +41,6 @@ t.test('a new event does not wait for retries', async (t) => {
   t.equal(bench.got.map(eventOf).indexOf(fresh!), 4, 'the fifth request')
   t.equal(bench.got.length, 61)
   t.equal(bench.most(), 5)
-})
-
-t.test('retries that are due wait no longer because the clock was set back', async (t) => {
-  let isDown = true
-  const held = gates()
-  const bench = await webhookBench(t, () => (isDown ? 500 : held.answer()))
-  const { id } = await bench.add()
-  await bench.publish(8)
-  await bench.webhooks.idle()
-  isDown = false
-  bench.got.length = 0
-  await bench.clock.pass(5000, tick)
-  await held.reach(4, bench.clock)
-  bench.clock.set(bench.clock.now() - 2000)
-  held.open(4)
-  await bench.webhooks.idle()
-  t.equal(bench.webhooks.status(id).retrying, 4)
-  await bench.clock.pass(2000, tick)
-  await held.reach(4, bench.clock)
-  held.open(4)
-  await bench.webhooks.idle()
-  t.equal(bench.webhooks.status(id).retrying, 0)
 })
 
 t.test('retries to receivers that fail keep a pace, all together', async (t) => {
@@ -169,65 +144,6 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 4 }])
 })
 
-t.test('a redelivery that is asked for during a try that fails is made at once', async (t) => {
-  let isHeld = false
-  const held = gates()
-  const bench = await webhookBench(t, () => (isHeld ? held.answer() : 500))
-  const { id } = await bench.add()
-  await bench.publish()
-  await bench.webhooks.idle()
-  isHeld = true
-  await bench.clock.pass(5000, tick)
-  await held.reach(1, bench.clock)
-  await bench.webhooks.redeliver(id, bench.got[0]!.id)
-  isHeld = false
-  held.open(1, 500)
-  await bench.webhooks.idle()
-  await bench.clock.pass(100)
-  t.equal(bench.got.length, 3)
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
-})
-
-t.test('a redelivery is made whose record is under way when the last try begins', async (t) => {
-  let isHeld = false
-  const held = gates()
-  const bench = await webhookBench(t, () => (isHeld ? held.answer() : 500))
-  const { id } = await bench.add()
-  await bench.publish()
-  await bench.webhooks.idle()
-  const last = await untilTried(bench, id, 9)
-  bench.clock.set(Date.parse(last.next_at!) - 60_000)
-  await bench.clock.pass(60_000 - 1)
-  isHeld = true
-  const asked = bench.webhooks.redeliver(id, last.id)
-  await bench.clock.pass(1, async () => {}) // and the tenth try is due
-  await asked
-  await held.reach(1, bench.clock)
-  isHeld = false
-  held.open(1, 500)
-  await until(async () => (await bench.webhooks.deliveries(id))[0]?.state === 'retrying')
-  await bench.webhooks.idle()
-  await bench.clock.pass(HOUR)
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying' }])
-})
-
-t.test('a redelivery that is asked for during a try survives a kill', async (t) => {
-  let isHanging = false
-  const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 500))
-  const { id } = await bench.add()
-  await bench.publish()
-  await untilTried(bench, id, 10)
-  isHanging = true
-  await bench.webhooks.redeliver(id, bench.got[0]!.id)
-  await until(() => bench.got.length === 11)
-  t.match(await bench.webhooks.redeliver(id, bench.got[0]!.id), { state: 'retrying', tries: 0 })
-  isHanging = false
-  await bench.restart() // cut while under way, which leaves what a kill leaves
-  await until(() => bench.got.length === 12)
-  await bench.webhooks.idle()
-  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
-})
-
 t.test('pings wait for each other, and see what was changed meanwhile', async (t) => {
   const held = gates()
   const bench = await webhookBench(t, () => held.answer())
@@ -261,20 +177,6 @@ t.test('of earlier choices of events no more are kept than needed', async (t) =>
   t.equal(bench.webhooks.get(id).earlier_events.length, 1)
 })
 
-t.test('a 410 that comes while the webhook is deleted does not bring it back', async (t) => {
-  const answer = gate<number>()
-  const bench = await webhookBench(t, () => answer.opened)
-  const { id } = await bench.add()
-  await bench.publish()
-  await until(() => bench.got.length === 1)
-  const removing = bench.webhooks.remove(id)
-  answer.open(410)
-  await removing
-  await bench.restart()
-  t.strictSame(bench.webhooks.list(null), [])
-  t.strictSame(bench.registered(), [])
-})
-
 t.test('one that was resumed is not disabled for what was before, killed or not', async (t) => {
   const bench = await webhookBench(t, () => 500)
   const { id } = await bench.add()
@@ -289,22 +191,6 @@ t.test('one that was resumed is not disabled for what was before, killed or not'
   await bench.publish(3)
   await bench.clock.pass(HOUR)
   t.match(bench.webhooks.get(id), { active: true, disabled: null })
-})
-
-t.test('a paused webhook of a deleted case goes, also when its end was cut short', async (t) => {
-  const bench = await webhookBench(t)
-  const { id } = await bench.add({ case_id: 'one' })
-  await bench.webhooks.change(id, { active: false })
-  await bench.publish(3, 'case_updated', { case_id: 'one' })
-  await bench.close()
-  const database = connect(join(bench.stateDir, 'casefile.db'))
-  const ending = "UPDATE webhooks SET registration = json_set(registration, '$.ends_after', 3)"
-  database.exec(ending)
-  database.close()
-  await bench.restart()
-  await bench.webhooks.idle()
-  t.strictSame(bench.registered(), [])
-  t.match(bench.webhooks.summary(), { paused: 0 })
 })
 
 t.test('a kill at any moment repeats ten at most, and loses nothing', async (t) => {
@@ -384,22 +270,7 @@ t.test('a full disk: whoever waits for an answer gets one, and nothing is change
   t.equal(bench.webhooks.list(null).length, 1)
 })
 
-t.test('a full disk, and then a kill: what was under way is sent again', async (t) => {
-  const bench = await webhookBench(t, () => 500)
-  await bench.add()
-  bench.fill(true)
-  const ids = await bench.publish(2)
-  await until(() => bench.got.length === 2)
-  await bench.kill()
-  await bench.webhooks.idle()
-  t.strictSame(bench.got.map(eventOf), [...ids, ...ids])
-  t.match(bench.rows('SELECT state FROM deliveries'), [
-    { state: 'retrying' },
-    { state: 'retrying' },
-  ])
-})
-
-t.test('however many wait for a retry, none is forgotten', async (t) => {
+t.test('however many wait for a retry, none is forgotten', inLongLane, async (t) => {
   let isDown = true
   const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
   const { id } = await bench.add()
