@@ -267,7 +267,8 @@ t.test('every response that it describes is given, and is as described', async (
     Object.keys(responses).map((status) => `${name} ${status}`),
   )
   // a conflict is shown where it is tested too
-  const isAsked = (each: string) => isLong || !/ (206|409|416|422)$| \/walls 400$|\/queue|DELETE /.test(each)
+  const isAsked = (each: string) =>
+    isLong || !/ (206|409|416|422)$|\/walls 400$|\/queue|DELETE /.test(each)
   const missing = wanted.filter((each) => !contract.seen.has(each) && !shownElsewhere(each))
   t.strictSame(missing.filter(isAsked), [])
 })
