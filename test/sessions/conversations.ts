@@ -312,6 +312,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   const agent = hookedAgent(app, { case_id, session: 'dialog' })
   const asked = agent.present(PLAN)
   const session = await inState(case_id, 'plan_ready')
+  writeFileSync(join(app.root, 'late.js'), 'x\n')
   const plan = `${PLAN}\nEdited there.\n`
   await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan } })
   t.strictSame(await asked, {}, 'the hook that waits is let go')
@@ -319,6 +320,8 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   t.match(state, /approved|executing/)
   t.match(approved, /Edited there/, 'the text that was approved there')
   t.match(recordOf(app, session), /plan_approved by=\S.* via=agent plan_sha256=/)
+  await until(() => /plan_violation working_folder=\["late\.js"\]/.test(recordOf(app, session)))
+  rmSync(join(app.root, 'late.js'))
   await must(app, 'POST', `${session.path}/abandon`)
 
   const forged = hookedAgent(app, { case_id, session: 'forged' })
