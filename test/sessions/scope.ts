@@ -16,7 +16,7 @@ const page = async (service: TestService, { case_id }: { case_id: string }) =>
 
 t.test('a runbook that changes files outside the scope of its plan', async (t) => {
   const files = { src: { a: 'a\n' }, other: 'other\n', gone: 'one\ntwo\nthree\nfour\n' }
-  const service = await openTestService(t, { files })
+  const service = await openTestService(t, { mount: false, files })
   committed(service.root)
   const script =
     'echo b > src/a; seq 100 > src/long; echo x > README.md; echo b > other; mkdir -p src; mv gone src/gone'
@@ -59,7 +59,11 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
 
 t.test('an ACP agent is denied what is outside', async (t) => {
   const settings = `---\nproviders:\n${ACP}---\n`
-  const service = await openTestService(t, { files: { 'casefile.md': settings }, trust: true })
+  const service = await openTestService(t, {
+    mount: false,
+    files: { 'casefile.md': settings },
+    trust: true,
+  })
   committed(service.root)
   const { ref, session } = await plannedBy(service, 'acp')
   const plan = `${session.plan}\n\n## Scope\n\n- paths: src/**\n`
@@ -77,7 +81,7 @@ t.test('a scope that cannot be read; a command agent is compared after its run',
     `## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: ${scope}\n`
   const work = 'echo x > outside; echo done'
   const agents = agentFiles({ one: { plan: says(planWith('../x')), work } })
-  const service = await openTestService(t, { files: agents, trust: true })
+  const service = await openTestService(t, { mount: false, files: agents, trust: true })
   committed(service.root)
   const { ref, session } = await plannedBy(service, 'one')
   const message = 'paths: "../x": expected a path inside the working folder'

@@ -31,7 +31,13 @@ async function serviceWith(
 ): Promise<TestService> {
   const files = { ...agentFiles(agents, more), 'code.txt': 'one\n' }
   inEnvironment(t, { A_TOKEN: PLAIN, B_TOKEN: SECRET })
-  const service = await openTestService(t, { files, trust: true, dev: true, ...options })
+  const service = await openTestService(t, {
+    mount: false,
+    files,
+    trust: true,
+    dev: true,
+    ...options,
+  })
   committed(service.root)
   return service
 }
@@ -123,7 +129,7 @@ t.test('a command that is not there', async (t) => {
     'casefile.md': `---\nproviders:\n  gone: { kind: command, plan: [${PLAIN}x, a] }\n---\n`,
   }
   inEnvironment(t, { A_TOKEN: PLAIN })
-  const service = await openTestService(t, { files, trust: true, dev: true })
+  const service = await openTestService(t, { mount: false, files, trust: true, dev: true })
   const { id } = await service.newCase()
   const wanted = { type: 'implementing', provider: 'gone' }
   const refused = await service.request('POST', `/cases/${id}/sessions`, wanted)
@@ -180,7 +186,7 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
   // a login, without which no session begins with the fake of Gemini
   const GEMINI_API_KEY = 'of-the-fake'
   inEnvironment(t, { A_TOKEN: PLAIN, PATH: `${FAKE_BIN}:${process.env.PATH}`, GEMINI_API_KEY })
-  const service = await openTestService(t, { files, trust: true })
+  const service = await openTestService(t, { mount: false, files, trust: true })
   for (const provider of [...FAKED_AGENTS.map(({ id }) => id), 'mine']) {
     await t.test(provider, async (t) => {
       const description = '[[fake prints-secret A_TOKEN]]'
@@ -199,7 +205,7 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
 
 t.test('a secret that is a word of the trail', async (t) => {
   inEnvironment(t, { A_PASSWORD: 'runbook', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
-  const service = await openTestService(t)
+  const service = await openTestService(t, { mount: false })
   const { session } = await ran(service, step('echo is complete'))
   t.match(session, { state: 'complete', provider: 'runbook', problems: { length: 0 } })
   t.match(session.output, 'is [redacted C_PASSWORD]')
@@ -216,7 +222,7 @@ t.test('a run of a provider for no session', async (t) => {
       `  ${name}: { kind: command, plan: [/bin/sh, -c, ${JSON.stringify(script)}] }\n`,
   )
   const files = { 'casefile.md': `---\nproviders:\n${lines.join('')}---\n` }
-  const service = await openTestService(t, { files, trust: true, dev: true })
+  const service = await openTestService(t, { mount: false, files, trust: true, dev: true })
   const failed = await service.request('POST', '/providers/fails/run', { prompt: 'x' })
   t.equal(failed.status, 502)
   t.match(failed.json.detail, `exited with 9: ${SAID}`)

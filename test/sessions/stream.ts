@@ -37,7 +37,7 @@ const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 t.test('the whole of a session as it happens', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestService(t, { mount: false })
   const ref = await planned(service, { runbook: wait + step('echo two >&2', 'sh run id=two') })
   const events = await stream(service, ref)
   const from = { 'casefile-actor': 'Ada Ng', 'casefile-client': 'console' }
@@ -192,7 +192,7 @@ t.test('resume across kill -9 and a restart', inLongLane, async (t) => {
 })
 
 t.test('clients that go away leave nothing behind, and a stream that waits ends', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestService(t, { mount: false })
   let open = 0
   const count = <T>(bus: Bus<T>) => {
     const { subscribe } = bus

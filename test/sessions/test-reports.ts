@@ -44,7 +44,7 @@ const STEPS: [id: string, proof: string, report: string, artifact: string | null
 t.test('reports of every kind are counted and named, wherever the session is shown', async (t) => {
   const environment = { ...process.env, SHOP_API_KEY: SECRET }
   const files = { ...agentFiles({ mine: { plan: says(LIST_PLAN) } }), 'report.tap': '' }
-  const service = await openTestService(t, { files, trust: true, environment })
+  const service = await openTestService(t, { mount: false, files, trust: true, environment })
   const nested = `cat <<'END'\n${NESTED(service.root)}END\necho "not ok 9" >&2\nexit 1`
   const runbook = [
     step(nested, 'sh run id=nested proof=tap continue=true'),

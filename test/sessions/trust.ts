@@ -30,7 +30,7 @@ async function ended(client: Client, ref: Ref) {
 const run = (script: string) => `\`\`\`sh run id=a\n${script}\n\`\`\``
 const NOW = '2026-11-20T10:00:00.000Z'
 
-const service = await openTestService(t)
+const service = await openTestService(t, { mount: false })
 
 t.test(
   'a plan that changes while it is approved runs only if it is the approved one',
@@ -131,7 +131,7 @@ t.test('an empty case.md is a file being saved, not a case without a title', asy
 
 t.test('latest.md names the newest session, whatever brought it', async (t) => {
   // or the service takes a session by hand just as it is deleted again, which is logged
-  const service = await openTestService(t, { limits: { handEdit: 60_000 } })
+  const service = await openTestService(t, { mount: false, limits: { handEdit: 60_000 } })
   const ref = await planned(service, { runbook: run('echo hi') })
   const file = (name: string) => service.file(ref.case_id, 'sessions', name)
   const leadsTo = async (target: string | null, why: string) => {

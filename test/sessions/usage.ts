@@ -43,7 +43,11 @@ const tokens = (answers: number) => ({
 })
 
 const environment = { ...process.env }
-const service = await openTestService(t, { files: { 'code.txt': 'one\n' }, environment })
+const service = await openTestService(t, {
+  mount: false,
+  files: { 'code.txt': 'one\n' },
+  environment,
+})
 const bin = join(service.stateDir, '..', 'bin')
 program(bin, 'codex', CODEX)
 program(bin, 'claude', CLAUDE)

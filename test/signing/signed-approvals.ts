@@ -52,6 +52,7 @@ async function waiting(service: TestService, script = 'echo done') {
 
 const withSigners = (t: Test, settings = '') =>
   openTestService(t, {
+    mount: false,
     files: {
       'casefile.md': `---\n${settings}provider: runbook\n---\n`,
       allowed_signers: `# who may approve\n${lineOf('ada@example.com', ada)}`,

@@ -40,7 +40,7 @@ program(BIN, 'copilot', COPILOT)
 /** A service with the fake agents on its PATH. */
 async function serviceWith(t: Test, files: Record<string, string>): Promise<TestService> {
   const environment = { ...process.env, PATH: `${BIN}:${AGENTS}:${process.env.PATH}` }
-  const service = await openTestService(t, { environment })
+  const service = await openTestService(t, { mount: false, environment })
   for (const [name, text] of Object.entries(files)) write(service.root, name, text)
   return service
 }

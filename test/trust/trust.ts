@@ -27,7 +27,11 @@ const healthProblems = async (service: TestService) =>
 t.test('a variable that casefile.md asks for is passed on once it is trusted', async (t) => {
   const asks = (...names: string[]) => settingsText('steps: [x]', `env: [${names.join(', ')}]`)
   const text = asks('ASKED_FOR_TEST', 'UNSET_FOR_TEST')
-  const service = await openTestService(t, { files: { 'casefile.md': text }, environment })
+  const service = await openTestService(t, {
+    mount: false,
+    files: { 'casefile.md': text },
+    environment,
+  })
   const file = join(service.root, 'casefile.md')
   const runbook = step('echo "[$(env | grep _FOR_TEST)]"; exit 1')
   const outputOf = async () => (await ran(service, runbook)).session.output
@@ -79,6 +83,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
     )
   const environment = { ...process.env }
   const service = await openTestService(t, {
+    mount: false,
     files: {
       'casefile.md': providers('touch, owned'),
       bin: { touch: t.fixture('symlink', '/usr/bin/touch') },
@@ -138,7 +143,7 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
     'casefile.md': settings({}),
     'agent.sh': `cat > /dev/null\n[ "$1" = "" ] || echo "$@" > worked\ncat <<'END'\n${answer}END\n`,
   }
-  const service = await openTestService(t, { files })
+  const service = await openTestService(t, { mount: false, files })
   const untrusted = { status: 422, json: { code: 'untrusted_provider' } }
 
   const first = await planned(service)
@@ -180,7 +185,10 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
 })
 
 t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {
-  const service = await openTestService(t, { files: { link: t.fixture('symlink', '../state/a') } })
+  const service = await openTestService(t, {
+    mount: false,
+    files: { link: t.fixture('symlink', '../state/a') },
+  })
   const [a, b] = [join(service.stateDir, 'a'), join(service.stateDir, 'b')]
   for (const folder of [a, b]) mkdirSync(folder)
   const fields = { title: 'Outside', workdir: 'link' }
@@ -222,7 +230,7 @@ t.test('a folder outside of the workspace is worked in once it is trusted', asyn
 
 t.test('a damaged trust file trusts nothing, and says so', async (t) => {
   const files = { 'casefile.md': settingsText('env: [ASKED_FOR_TEST]') }
-  const service = await openTestService(t, { files, environment })
+  const service = await openTestService(t, { mount: false, files, environment })
   const file = join(service.stateDir, 'trust.json')
   await trusted(service)
   t.equal(statSync(file).mode & 0o777, 0o600)
@@ -259,6 +267,7 @@ t.test('a damaged trust file trusts nothing, and says so', async (t) => {
 
 t.test('a memory root that is changed while it is served stays where it is', async (t) => {
   const service = await openTestService(t, {
+    mount: false,
     files: { 'casefile.md': '---\nmemory_root: notes\n---\n' },
   })
   const file = join(service.root, 'casefile.md')
@@ -429,7 +438,7 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
 t.test('serve --trust trusts what is there at the start, and says what', async (t) => {
   const memory = { cases: { [CASE_ID]: { 'case.md': OUTSIDE.replace('outside', 'state') } } }
   const files = { 'casefile.md': HOSTILE, memory }
-  const service = await openTestService(t, { files, trust: true })
+  const service = await openTestService(t, { mount: false, files, trust: true })
   t.strictSame(await healthProblems(service), [])
   await must(service, 'POST', `/cases/${CASE_ID}/sessions`, { type: 'planning' })
   writeFileSync(join(service.root, 'casefile.md'), HOSTILE.replace('DATABASE_URL', 'OTHER'))
