@@ -69,6 +69,8 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
   const [changed] = await healthProblems(service)
   t.match(changed, { message: /^env: changed since it was trusted, .*ASKED.*LATER/ })
   t.match((await finished(service, ref)).session.output, /^\[\]$/m, 'also since the plan was read')
+  t.match(await trusted(service), /LATER_FOR_TEST/)
+  t.strictSame(await healthProblems(service), [], 'the change is trusted in its turn')
 })
 
 t.test('a provider of casefile.md is refused until it is trusted', async (t) => {
