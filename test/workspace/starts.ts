@@ -248,6 +248,7 @@ t.test(
     )
     const app = await openTestService(t, { files: { memory: { cases } } })
     await rest(app)
+    await rest(app)
     const { last } = app.service.eventLog
     await app.close()
     // no two files have the same time
