@@ -8,7 +8,6 @@ import { openApiDocument } from '../../src/http/openapi/document.ts'
 import { isFull } from '../fixtures/full.ts'
 import { contractOf } from '../fixtures/fuzz/contract.ts'
 import { fuzz } from '../fixtures/fuzz/session.ts'
-import { git } from '../fixtures/git-repository.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 /** Each on a service of its own, so that a run can be replayed without all those before it. */
@@ -51,7 +50,6 @@ t.test(`${REQUESTS} random requests: each answer is as /openapi.json says`, asyn
   for (const seed of seeds) {
     await t.test(`CASEFILE_TEST_SEED=${seed}`, async (t) => {
       const app = await openTestService(t, { dev: true })
-      git(app.root, 'init', '--quiet')
       const result = await fuzz(app, { contract, seed, requests: REQUESTS_EACH, urls })
       sent += result.sent
       t.strictSame(result.faults, [])
