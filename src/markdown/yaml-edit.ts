@@ -2,7 +2,7 @@ import type { Node, Pair } from 'yaml'
 import { AppError } from '../model/app-error.ts'
 import { TEXT_KEYS } from '../model/case-fields.ts'
 import type { LineEnding } from './lines.ts'
-import { cutsOf } from './yaml-cut.ts'
+import { commentBehind, cutsOf } from './yaml-cut.ts'
 import { editedList } from './yaml-list.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 import { isCollection, isNode, isScalar, isSeq } from './yaml-package.ts'
@@ -66,7 +66,7 @@ function replaceValue(
 ): string {
   const { source, flow } = map
   const keyEnd = findKeyEnd(pair)
-  const isCommented = TEXT_KEYS.has(key) && cutsOf(source, pair).length > 0
+  const isCommented = TEXT_KEYS.has(key) && isBeforeComment(source, pair)
   const text =
     value === null && flow
       ? 'null'
@@ -89,6 +89,13 @@ function replaceValue(
   const [start] = node.range!
   const head = text === '' ? source.slice(0, start).trimEnd() : source.slice(0, start) + text
   return head + headerComment(source, node) + source.slice(valueEnd(source, node))
+}
+
+/** Also where the quotes that go say today that the comment is none of the value. */
+function isBeforeComment(source: string, pair: Pair): boolean {
+  const { value } = pair
+  if (cutsOf(source, pair).length > 0) return true
+  return isScalar(value) && commentBehind(source, valueEnd(source, value)) !== null
 }
 
 /** Moves a value from the lines below its key to the line of the key. */
