@@ -91,7 +91,7 @@ function replaceValue(
   return head + headerComment(source, node) + source.slice(valueEnd(source, node))
 }
 
-/** Also where the quotes that go say today that the comment is none of the value. */
+/** Behind a value in quotes, too: behind a new one without them, the comment would count as cut from it. */
 function isBeforeComment(source: string, pair: Pair): boolean {
   const { value } = pair
   if (cutsOf(source, pair).length > 0) return true

@@ -52,7 +52,8 @@ function visibleMounts(mounts: readonly Mount[]): MountPoint[] {
     .map(({ path, options }) => ({ path, options }))
 }
 
-function leadsTo(folder: string, path: string): boolean {
+/** Whether an absolute path, without `.` and `..`, is the folder or inside of it. */
+export function leadsTo(folder: string, path: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`)
 }
 

@@ -1,4 +1,4 @@
-/** Turns words of a query into FTS5 expressions, and those that begin with them. */
+/** Turns words of a query, and beginnings of words, into FTS5 expressions. */
 
 import type { QueryTerm } from './query.ts'
 import { charactersIn, plainWordsIn } from './words.ts'

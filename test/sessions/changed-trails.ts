@@ -140,31 +140,31 @@ t.test('with a service that begins again', async (t) => {
     }
   })
 
-  await t.test(
-    'true lines are put back at the stop, without waiting for quiet, and by check --fix',
-    async (t) => {
-      const ref = await planned(service, { runbook: step('echo hi') })
-      // the second session of the case: the first one stays as it is
-      const second = await newSession(service, ref.case_id)
-      await reaches(service, second, 'plan_ready')
-      const file = service.file(ref.case_id, 'sessions', '2.md')
-      const text = readFileSync(file, 'utf8')
-      appendFileSync(file, line(8, 'complete'))
-      t.match(await must(service, 'GET', second.path), { problems: [{ code: 'trail_changed' }] })
-      await service.close()
-      t.equal(readFileSync(file, 'utf8'), text)
+  await t.test('true lines are put back at the stop, without waiting for quiet', async (t) => {
+    const ref = await planned(service, { runbook: step('echo hi') })
+    // the second session of the case: the first one stays as it is
+    const second = await newSession(service, ref.case_id)
+    await reaches(service, second, 'plan_ready')
+    const file = service.file(ref.case_id, 'sessions', '2.md')
+    const text = readFileSync(file, 'utf8')
+    appendFileSync(file, line(8, 'complete'))
+    t.match(await must(service, 'GET', second.path), { problems: [{ code: 'trail_changed' }] })
+    await service.close()
+    t.equal(readFileSync(file, 'utf8'), text)
+  })
+})
 
-      // check judges by what is remembered
-      writeFileSync(
-        file,
-        text.replace('state: plan_ready', 'state: complete') + line(8, 'complete'),
-      )
-      const place = { root: service.root, stateDir: join(service.root, '..', 'state') }
-      const found = await checkWorkspace(place, {})
-      const codesOf = ({ findings }: typeof found) => findings.map(({ code }) => code)
-      t.ok(codesOf(found).includes('trail_changed'))
-      t.notOk(codesOf(await checkWorkspace({ ...place, fix: true }, {})).includes('trail_changed'))
-      t.equal(readFileSync(file, 'utf8'), text)
-    },
-  )
+t.test('check judges by what is remembered, and --fix puts that back', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = fileOf(service, ref)
+  const text = readFileSync(file, 'utf8')
+  await service.close()
+  writeFileSync(file, text.replace('state: plan_ready', 'state: complete') + line(8, 'complete'))
+  const place = { root: service.root, stateDir: join(service.root, '..', 'state') }
+  const found = await checkWorkspace(place, {})
+  t.match(found.findings, [{ code: 'trail_changed' }])
+  const fixed = await checkWorkspace({ ...place, fix: true }, {})
+  t.strictSame(fixed.findings, [])
+  t.equal(readFileSync(file, 'utf8'), text)
 })

@@ -201,7 +201,7 @@ t.test(
       Array.from({ length: MANY }, (_, n) => n),
     )
     t.ok(arrived.size < 0.9 * MANY, 'some have failed')
-    await bench.clock.pass(200 * HOUR)
+    await bench.clock.pass(24 * HOUR)
     t.strictSame(
       [...arrived].sort((a, b) => a - b),
       ids,

@@ -1,7 +1,7 @@
 /** Plans the private mounts of a sandbox, as a table for `mount` and checks that must hold afterwards. */
 
 import { dirname, join, relative, sep } from 'node:path'
-import type { MountPoint } from '../../platform/mounts.ts'
+import { leadsTo, type MountPoint } from '../../platform/mounts.ts'
 import { openFilePath, PROC_FOLDER } from '../../platform/proc.ts'
 
 /** Paths to mount. For nested ones, the innermost setting applies. */
@@ -137,14 +137,9 @@ function parentsOf(path: string): string[] {
   return parent === dirname(parent) ? [] : [...parentsOf(parent), parent]
 }
 
-/** For real paths, of which a plan compares thousands. */
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder === sep ? sep : folder + sep)
-}
-
 /** The innermost place that contains a path. */
 function innermost(path: string, places: readonly Place[]): Place | undefined {
-  return places.findLast((place) => isWithin(place.path, path))
+  return places.findLast((place) => leadsTo(place.path, path))
 }
 
 function before(place: Place, places: readonly Place[]): readonly Place[] {
@@ -238,7 +233,7 @@ function escaped(word: string): string {
 
 /** The options of the mount that contains a path. */
 function optionsAt(path: string, mounts: readonly MountPoint[]): string[] {
-  const around = mounts.filter((mount) => isWithin(mount.path, path))
+  const around = mounts.filter((mount) => leadsTo(mount.path, path))
   around.sort((a, b) => a.path.length - b.path.length)
   return around.at(-1)?.options ?? []
 }

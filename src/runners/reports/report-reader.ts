@@ -112,5 +112,6 @@ function failed(reason: string): Answer {
 }
 
 function startWorker(): Worker {
+  // as in markdown/worker-pool.ts
   return new Worker(workerFile('runners/reports/report-worker.ts'), { execArgv: [] })
 }
