@@ -28,7 +28,8 @@ export async function runGroup(files) {
     t.comment(`${file}: ${(cpuSeconds() - before).toFixed(1)} s of CPU`)
   }
   t.setTimeout(files.length * limit) // tap compares it with the time of all
-  t.on('complete', () => process.exit()) // whatever a test has left open
+  // whatever a test has left open; but first all is read that tap has said
+  t.on('complete', () => t.on('end', () => process.stdout.write('', () => process.exit())))
   t.end()
 }
 
