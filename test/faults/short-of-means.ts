@@ -68,8 +68,8 @@ t.test('a database that cannot be opened just now is left as it is', async (t) =
 
 const SIZE = 8 * 1024 * 1024
 
-/** Few enough that a step cannot be started, in one place or another. */
-const SPARE = isLong ? [4, 5, 6, 7, 8, 9, 10, 11, 12] : [5, 9]
+/** Few enough that a step cannot be started, in one place or another. What is open when it is counted may be closed soon. */
+const SPARE = [5, 9, 4, 6, 7, 8, 10, 11, 12, 3, 2]
 const SHORT_MS = 2000
 
 t.test('a limit of the process is an answer, and no end of the service', async (t) => {
@@ -95,6 +95,7 @@ t.test('a limit of the process is an answer, and no end of the service', async (
   const [, usual = ''] = /open files +(\d+)/.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))!
   const reasons: string[] = []
   for (const spare of SPARE) {
+    if (!isLong && spare !== SPARE[0] && reasons.join().includes('EMFILE')) break
     const ref = await planned(service, { runbook: step('true') })
     const events = await stream(service, ref)
     limit(readdirSync(`/proc/${pid}/fd`).length + spare)
