@@ -176,6 +176,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.stdout.write(`${where}\n`)
   const stop = stopSignal()
   if (!options.json) void introduce(served.service)
+  const { start, operator } = served.service
+  void start.begun.then(operator, () => {}) // asked now, so that no edit by hand starts git
   if (options.open) void openInBrowser(url, served.service.log)
   try {
     await Promise.race([stop, served.service.start.begun.then(() => stop)])

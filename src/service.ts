@@ -46,7 +46,6 @@ import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
-import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { layoutOf } from './workspace/layout.ts'
@@ -173,8 +172,7 @@ async function open(
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // derived from the cases
-  const whyNot = createGitIgnoring(memoryRoot, ownership.lost).ensure
-  const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
+  const index = createIndexFile({ layout, rows: lists.newestRows, ownership, limits, log })
   const search = createSearch({ layout, database, catalog, summaryOf: catalog.row, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
   warnAboutOldWebhooks(state.webhooks, log)
@@ -260,6 +258,7 @@ async function open(
     isRunningHere,
     synchronizer,
     entry: catalog.entry,
+    writeIndex: index.write,
     now,
     log,
   })
@@ -327,7 +326,7 @@ async function open(
     await stored.begin(signal)
     for (const id of unanswered) handEdits.look(id)
     handEditHistory.begin()
-    index.changed() // a clone has no index.md
+    void index.write() // a clone has no index.md
     search.begin()
     synchronizer.start()
     undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))

@@ -1,12 +1,14 @@
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { AppError } from '../model/app-error.ts'
 import { mustBeCheckedOut } from '../workspace/git/left-out.ts'
+import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from '../workspace/git/seen-by-git.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
-import { type Finding, findingsIn } from './finding.ts'
+import { type Finding, findingsIn, shownPath } from './finding.ts'
 import { fixAll } from './fix-all.ts'
 import type { FixReport } from './fixer.ts'
 import { fixReportText, reportText } from './report.ts'
-import { withSnapshot } from './snapshot.ts'
+import { type Snapshot, withSnapshot } from './snapshot.ts'
 
 export interface CheckOptions extends PlaceOptions {
   fix?: boolean
@@ -15,6 +17,8 @@ export interface CheckOptions extends PlaceOptions {
 
 export interface CheckResult extends FixReport {
   findings: Finding[]
+  /** What is no problem of the record, one sentence each. */
+  notes: string[]
 }
 
 /** The exit codes of `casefile check`. */
@@ -32,11 +36,17 @@ export async function checkWorkspace(
         return fixAll(snapshot, now)
       })
     : { fixed: [], left: [] }
-  const findings = await withSnapshot(choice, environment, async (snapshot) => {
+  return withSnapshot(choice, environment, async (snapshot) => {
     await mustBeCheckedOut(snapshot.layout)
-    return findingsIn(snapshot)
+    return { ...fixes, findings: await findingsIn(snapshot), notes: await notesOn(snapshot) }
   })
-  return { ...fixes, findings }
+}
+
+/** In a clone that no service has served (as in CI), nobody expects an `index.md`. */
+async function notesOn({ layout, hasServed }: Snapshot): Promise<string[]> {
+  if (!hasServed || !(await isIndexSeenByGit(layout.memoryRoot))) return []
+  const file = shownPath(layout, join(layout.memoryRoot, 'index.md'))
+  return [`${file} is not written: ${INDEX_SEEN_BY_GIT}`]
 }
 
 /** `casefile check`: prints the problems and returns the exit code. */
@@ -46,8 +56,8 @@ export async function check(
 ): Promise<number> {
   const { stderr } = process
   try {
-    const { findings, ...fixes } = await checkWorkspace(options, process.env)
-    const reported = fixReportText(fixes)
+    const { findings, notes, ...fixes } = await checkWorkspace(options, process.env)
+    const reported = fixReportText(fixes) + notes.map((note) => `note: ${note}\n`).join('')
     if (options.json) stderr.write(reported)
     else print(reported)
     if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)

@@ -20,6 +20,8 @@ export interface TimeLimits {
   handEdit: number
   /** For an editor to begin a save into a file that a write has just replaced. */
   lateSave: number
+  /** Without a change, before `index.md` is written. */
+  indexFile: number
   /** For the decision on a plan, where the agent's terminal takes no key while its hook waits. */
   planHold: number
   /** For the person to resume a conversation with an agent in a terminal, before its session ends. */
@@ -49,6 +51,7 @@ export const TIME_LIMITS: TimeLimits = {
   similarCases: 20_000,
   handEdit: 2_000,
   lateSave: 250,
+  indexFile: 30_000,
   planHold: 60_000,
   resume: 120_000,
   initialize: 30_000,

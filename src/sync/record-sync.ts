@@ -71,6 +71,8 @@ export interface RecordSyncDeps {
   isRunningHere(sessionId: string): boolean
   synchronizer: Pick<Synchronizer, 'checkRoot' | 'freshen'>
   entry(caseId: string): CaseEntry | undefined
+  /** Writes `index.md` for the cases as they are now. */
+  writeIndex(): Promise<void>
   now(): string
   log(line: string): void
 }
@@ -98,7 +100,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       result.code = stop.code
       result.reason = stop.message
     }
-    if (!dryRun) await note(result)
+    if (!dryRun) await Promise.all([note(result), deps.writeIndex()])
     return result
   }
 

@@ -14,16 +14,17 @@ import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { CaseLists, Place } from '../state/case-lists.ts'
+import type { Ownership } from '../state/owner/ownership.ts'
+import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from './git/seen-by-git.ts'
 import type { Layout } from './layout.ts'
-import { hashOf } from './record.ts'
 
 /** Writes `memory/index.md`: the cases by state, for people who browse the files. */
 export interface IndexFile {
-  /** Call it on every change. The file follows within a second or two, later if there are many cases. */
+  /** Call it on every change. The file is written once nothing has changed for a while. */
   changed(): void
-  /** Writes the file now if it is outdated. */
-  flush(): Promise<void>
-  /** Writes the file a last time and ignores later changes. */
+  /** Writes the file now, if it is outdated. */
+  write(): Promise<void>
+  /** Writes what changed a last time and ignores later changes. */
   close(): Promise<void>
 }
 
@@ -31,109 +32,68 @@ interface IndexFileDeps {
   layout: Pick<Layout, 'memoryRoot'>
   /** Returns case rows after a position, newest first. */
   rows: CaseLists['newestRows']
-  log: (line: string) => void
-  now?: () => number
-  /** Why the file must not be written; empty if it may. */
-  whyNot?: () => Promise<string>
-  /** Minimum time between two writes. */
-  everyMs?: number
+  ownership: Pick<Ownership, 'lost'>
+  /** `indexFile`: how long nothing must change before the file is written, in ms. */
+  limits: { indexFile: number }
+  log(line: string): void
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
-/**
- * Building the file takes time per case. With many cases it is written less often and waits longer for a pause, so
- * that it does not slow down requests: for 10,000 cases every 3 s.
- */
-const EVERY_MS_PER_CASE = 0.3
-/** A file that a person just saved is not overwritten for this time. */
-const QUIET_MS = 2000
 
 /**
- * Does not create the memory root and does not replace a file that the service did not write; the latter is logged
+ * Does not create the memory root, and does not replace a file that the service did not write; the latter is logged
  * once. The same cases give the same bytes, which are not written again.
  */
 export function createIndexFile(deps: IndexFileDeps): IndexFile {
-  const { layout, rows, log, now = Date.now, everyMs = 1000 } = deps
+  const { layout, rows, ownership, limits, log } = deps
   const path = join(layout.memoryRoot, 'index.md')
-  let isStale = false
   let isClosed = false
-  let staleSince = 0
-  let lastChange = 0
-  /** Maximum time that the next write waits for a pause. */
-  let maxDelayMs = 0
-  let notBefore = Number.NEGATIVE_INFINITY
-  let timer: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | null = null
   let writing = Promise.resolve()
-  let written = ''
+  let isSeenByGit: Promise<boolean> | null = null
   let lastLogged = ''
 
   function changed(): void {
     if (isClosed) return
-    lastChange = performance.now()
-    if (!isStale) staleSince = lastChange
-    isStale = true
-    timer ??= setTimeout(beginInPause, Math.max(everyMs, notBefore - lastChange)).unref()
+    if (timer) timer.refresh()
+    else timer = setTimeout(() => void write(), limits.indexFile).unref()
   }
 
-  function beginInPause(): void {
-    const now = performance.now()
-    const waitMs = Math.min(lastChange + everyMs - now, staleSince + maxDelayMs - now)
-    if (waitMs < 1) void begin()
-    else timer = setTimeout(beginInPause, waitMs).unref()
-  }
-
-  function begin(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    writing = writing.then(write)
+  function write(): Promise<void> {
+    if (timer) clearTimeout(timer)
+    timer = null
+    writing = writing.then(writeOnce)
     return writing
   }
 
-  function flush(): Promise<void> {
-    return begin()
-  }
-
-  async function write(): Promise<void> {
-    if (!isStale) return
-    isStale = false
+  async function writeOnce(): Promise<void> {
     try {
-      const found = await allRows(rows)
-      maxDelayMs = found.length * EVERY_MS_PER_CASE
-      logOnce(await replace(await indexText(found)))
+      const why = await replace(await indexText(await allRows(rows)))
+      logOnce(why === '' ? '' : `index.md is not written: ${why}`)
     } catch (error) {
       if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
       else
         logOnce(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
-    notBefore = performance.now() + maxDelayMs
   }
 
-  /** Replaces the file. Returns why it could not, or an empty string. */
+  /** Replaces the file. Returns why it must not, or an empty string. */
   async function replace(bytes: Buffer): Promise<string> {
+    if (ownership.lost.aborted) return ownership.lost.reason.message
     if (!(await isFolder(layout.memoryRoot))) return ''
+    isSeenByGit ??= isIndexSeenByGit(layout.memoryRoot)
+    if (await isSeenByGit) return INDEX_SEEN_BY_GIT
     const present = await readRegular(path, { maxBytes: MAX_BYTES })
     if (!present.ok && present.reason !== 'missing') {
-      return `index.md is not written, because something else has this name (${present.detail})`
+      return `something else has this name (${present.detail})`
     }
     if (present.ok && !isOurs(present.bytes)) {
-      return "index.md is not written: the existing file is not the service's. Rename it to let the service write one."
+      return "the existing file is not the service's. Rename it to let the service write one."
     }
     if (present.ok && present.bytes.equals(bytes)) return ''
-    const why = (await deps.whyNot?.()) ?? ''
-    if (why !== '') return why
-    if (present.ok && hashOf(present.bytes) !== written && isRecent(present.stat.mtimeMs)) {
-      changed()
-      return ''
-    }
     const expect = present.ok ? present.bytes : null
     await writeDurable(path, bytes, { expect, within: layout.memoryRoot })
-    written = hashOf(bytes)
     return ''
-  }
-
-  function isRecent(mtimeMs: number): boolean {
-    const age = now() - mtimeMs
-    return age >= 0 && age < QUIET_MS
   }
 
   function logOnce(line: string): void {
@@ -143,10 +103,10 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
 
   return {
     changed,
-    flush,
-    close() {
+    write,
+    async close() {
       isClosed = true
-      return flush()
+      await (timer ? write() : writing)
     },
   }
 }

@@ -367,7 +367,8 @@ t.test('a folder without cases is nothing to check, and gets none', async (t) =>
     stderr: /check failed.*no cases/,
   })
   writeFileSync(join(root, 'casefile.md'), '---\nprovider: runbook\n---\n')
-  t.strictSame(await check({}), { fixed: [], left: [], findings: [] }, 'a new workspace is one')
+  const nothingFound = { fixed: [], left: [], findings: [], notes: [] }
+  t.strictSame(await check({}), nothingFound, 'a new workspace is one')
 })
 
 t.test('a copy of a resolved case takes no proof along', async (t) => {
@@ -413,4 +414,31 @@ t.test('a record that git keeps out of the working tree cannot be checked', asyn
   await t.test('what is not of the record does not matter', async (t) => {
     await t.resolves(clone(t, ['/memory/']).check())
   })
+})
+
+t.test('index.md is written only where git ignores it, which check says', async (t) => {
+  const app = await openTestService(t, {
+    files: { memory: { '.gitignore': 'latest.md\n', cases: {} } },
+  })
+  const run = () => checkWorkspace({ root: app.root, stateDir: app.stateDir }, process.env)
+  const index = join(app.memory, 'index.md')
+  await app.close()
+  t.ok(existsSync(index), 'without a repository')
+  t.same((await run()).notes, [])
+  execFileSync('git', ['init', '--quiet', app.root])
+  const exclude = join(app.root, '.git/info/exclude')
+  const before = readFileSync(exclude, 'utf8')
+  rmSync(index)
+  await app.restart()
+  await app.newCase({ title: 'A' })
+  await app.close()
+  t.notOk(existsSync(index))
+  t.match(app.log.join('\n'), /index\.md is not written: git does not ignore it/)
+  t.match((await run()).notes, [/^memory\/index\.md is not written: .* \.gitignore/])
+  writeFileSync(join(app.memory, '.gitignore'), 'latest.md\nindex.md\n')
+  await app.restart()
+  await app.close()
+  t.match(readFileSync(index, 'utf8'), '1 case')
+  t.same((await run()).notes, [])
+  t.equal(readFileSync(exclude, 'utf8'), before, "the repository's own list is nobody's")
 })

@@ -171,7 +171,8 @@ for (const sealed of [false, true]) {
         ? /^5\. \S+ renumbered from=2 to=3 was_sealed=\w{64}\n6\. \S+ session_sealed sha256=\w{64}\n$/
         : /^3\. 2026-11-21T08:00:00\.000Z renumbered from=2 to=3\n$/,
     )
-    if (sealed) t.strictSame(await space.check(true), { fixed: [], left: [], findings: [] })
+    if (sealed)
+      t.strictSame(await space.check(true), { fixed: [], left: [], findings: [], notes: [] })
   })
 }
 

@@ -7,11 +7,10 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
@@ -73,7 +72,6 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
   t.match(rows[0], /\| x\.md: git left conflict markers .* \| 1 \|$/)
   t.match(rows[1], /\| {2}\| {2}\|$/)
   t.match(rows[3], /a verified proof of type test-log for "x" \| 1 \|$/)
-  utimesSync(path, 1, 1) // one that is new may be of a person, and is left alone for 2 s
   await app.restart()
   await app.newCase({ title: 'A new one' })
   await app.request('DELETE', `/cases/${idOf(1)}`)
@@ -200,7 +198,8 @@ function descendants(node: Node): Node[] {
 }
 
 /** An index of so many cases. */
-function openIndex(t: Test, { memory = t.testdir({}), everyMs = 60_000, now = Date.now } = {}) {
+function openIndex(t: Test, { memory = t.testdir({}), indexFile = 60_000 } = {}) {
+  const ownership = new AbortController()
   let count = 0
   let made = 0
   const said: string[] = []
@@ -215,9 +214,9 @@ function openIndex(t: Test, { memory = t.testdir({}), everyMs = 60_000, now = Da
       if (!after) made++
       return after ? [] : Array(count).fill(item)
     },
+    ownership: { lost: ownership.signal },
+    limits: { indexFile },
     log: (line) => said.push(line),
-    everyMs,
-    now,
   })
   t.teardown(() => index.close())
   const path = join(memory, 'index.md')
@@ -226,41 +225,53 @@ function openIndex(t: Test, { memory = t.testdir({}), everyMs = 60_000, now = Da
     memory,
     path,
     said,
+    ownership,
     made: () => made,
     add() {
       count++
       index.changed()
     },
     text: () => readFileSync(path, 'utf8'),
-    async has(part: string | RegExp) {
-      const alive = setInterval(() => {}, 1000) // the timer of the index keeps no process from ending
-      while (!existsSync(path) || !readFileSync(path, 'utf8').match(part)) await delay(2)
-      clearInterval(alive)
-    },
   }
 }
 
-t.test(
-  'it is written once for many changes, always at last, and not when nothing is new',
-  async (t) => {
-    const { index, add, made, has, path, text } = openIndex(t, { everyMs: 30 })
-    for (let n = 0; n < 100; n++) add()
-    await has('100 cases')
-    t.equal(made(), 1)
-    const before = statSync(path)
-    index.changed()
-    await index.flush()
-    t.same([statSync(path).ino, made()], [before.ino, 2])
-    await index.flush()
-    t.equal(made(), 2)
-    add()
-    await index.close()
-    t.match(text(), '101 cases', 'close writes what waits')
-    add()
-    await index.flush()
-    t.match(text(), '101 cases', 'and then it is over')
-  },
-)
+t.test('it is written once nothing has changed for a while, and at last', async (t) => {
+  const { index, add, made, path, text } = openIndex(t, { indexFile: 30_000 })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  for (let n = 0; n < 100; n++) add()
+  mock.timers.tick(29_999)
+  add()
+  mock.timers.tick(29_999)
+  t.equal(made(), 0)
+  mock.timers.tick(1)
+  await index.close()
+  t.match(text(), '101 cases')
+  t.equal(made(), 1)
+  const before = statSync(path)
+  await index.write()
+  t.equal(statSync(path).ino, before.ino, 'the same bytes are not written again')
+})
+
+t.test('what waits is written at the end, and later changes are not', async (t) => {
+  const { index, add, made, text } = openIndex(t)
+  add()
+  await index.close()
+  t.match(text(), '1 case')
+  add()
+  await index.close()
+  t.equal(made(), 1)
+})
+
+t.test('it is not written once another machine owns the files', async (t) => {
+  const { index, add, path, said, ownership } = openIndex(t)
+  ownership.abort(new Error('lost'))
+  add()
+  await index.write()
+  await index.write()
+  t.notOk(existsSync(path))
+  t.same(said, ['index.md is not written: lost'])
+})
 
 t.test("only the service's own file is replaced", async (t) => {
   const theirs: [string, (path: string) => unknown][] = [
@@ -279,7 +290,7 @@ t.test("only the service's own file is replaced", async (t) => {
     const before = statSync(path, { throwIfNoEntry: false })
     for (let n = 0; n < 2; n++) {
       add()
-      await index.flush()
+      await index.write()
     }
     t.match(said, [/index\.md is not written/], `${name}: said once`)
     t.same(readdirSync(memory), ['index.md'])
@@ -287,31 +298,19 @@ t.test("only the service's own file is replaced", async (t) => {
     t.same([after?.ino, after?.mtimeMs], [before?.ino, before?.mtimeMs])
     rmSync(path, { recursive: true })
     add()
-    await index.flush()
+    await index.write()
     t.match(text(), '3 cases', 'and is written once there is room')
     await index.close()
     rmSync(path)
   }
 })
 
-t.test('one that a person saved just now has to wait', async (t) => {
-  let time = Date.now()
-  const { index, add, path, text, has } = openIndex(t, { everyMs: 1, now: () => time })
+t.test('one with other line ends is its own', async (t) => {
+  const { index, add, path, text } = openIndex(t)
   writeFileSync(path, `${INDEX_MARKER}\r\nold\r\n`)
-  utimesSync(path, 1, 1)
   add()
-  await index.flush()
-  t.match(text(), '1 case', 'one with other line ends is its own')
-  add()
-  await index.flush()
-  t.match(text(), '2 cases', 'its own write is no reason to wait')
-  writeFileSync(path, `${text()}mine`)
-  time = statSync(path).mtimeMs + 1999
-  add()
-  await index.flush()
-  t.match(text(), /mine$/)
-  time += 2
-  await has('3 cases')
+  await index.write()
+  t.match(text(), '1 case')
 })
 
 t.test('it makes no folder, and survives one that comes and goes', async (t) => {
@@ -319,14 +318,14 @@ t.test('it makes no folder, and survives one that comes and goes', async (t) => 
   const memory = join(dir, 'memory')
   const { index, add, text, said } = openIndex(t, { memory })
   add()
-  await index.flush()
+  await index.write()
   t.same(readdirSync(dir), [])
   mkdirSync(memory)
   add()
-  await index.flush()
+  await index.write()
   t.match(text(), '2 cases')
   rmSync(memory, { recursive: true })
   add()
-  await index.flush()
+  await index.write()
   t.same([readdirSync(dir), said], [[], []])
 })
