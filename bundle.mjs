@@ -56,12 +56,16 @@ const lazy = await build({
   entryPoints: {
     yaml: 'yaml',
     'gray-matter': 'gray-matter',
+    'js-yaml': './node_modules/js-yaml/index.js',
     // its main module cannot be bundled
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
   },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   bundle: true,
+  // gray-matter uses the same
+  alias: { 'js-yaml': './js-yaml.cjs' },
+  external: ['./js-yaml.cjs'],
   format: 'cjs',
   platform: 'node',
   target: 'node20.19',

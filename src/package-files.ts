@@ -21,10 +21,10 @@ export function workerFile(source: string): URL {
 const requireHere = createRequire(import.meta.url)
 
 /**
- * Loads a large, rarely needed package at its first use; the bundle has it in a separate file. Plain frontmatter
- * needs neither, and loading them would take a third of a reading command's start.
+ * Loads a package at its first use; the bundle has it in a separate file. Most commands read no file, and ordinary
+ * frontmatter does not need `yaml`, the largest.
  */
-export function lazyPackage(name: 'yaml' | 'gray-matter' | 'jsonc-parser'): unknown {
+export function lazyPackage(name: 'yaml' | 'gray-matter' | 'js-yaml' | 'jsonc-parser'): unknown {
   return requireHere(isBundle ? `./${name}.cjs` : name)
 }
 

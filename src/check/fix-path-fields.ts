@@ -5,7 +5,6 @@ import { withFields } from '../markdown/field-edit.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
-import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { editText } from '../workspace/text-edit.ts'
@@ -107,7 +106,7 @@ async function namedCase(
 /** The value of a frontmatter field; null if it is missing or the frontmatter is unreadable. */
 export function statedIn(text: string, key: string): string | null {
   const read = readDocument(text)
-  const value = read.ok ? plainValue(read.document.front?.map.pairs.get(key)) : null
+  const value = read.ok ? read.document.fields?.get(key)?.value : null
   return value === null || value === undefined || typeof value === 'object' ? null : String(value)
 }
 

@@ -1,6 +1,6 @@
-import { lazyPackage } from '../package-files.ts'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { nearFront } from './near-front.ts'
+import { ordinaryValues } from './ordinary-front.ts'
 import { type Cut, cutsOf } from './yaml-cut.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
@@ -25,35 +25,25 @@ export interface MarkdownDocument {
   text: string
   eol: LineEnding
   /** The YAML between the two `---` lines; null without frontmatter. */
-  front: { map: YamlMap; start: number; end: number } | null
+  front: Front | null
   /** The values of the frontmatter, in the file's order; null for a file without frontmatter. */
   fields: ReadonlyMap<string, Field> | null
   bodyStart: number
+}
+
+interface Front {
+  start: number
+  end: number
+  /** With the place of each value, for edits and problems: parsed when it is asked for. */
+  readonly map: YamlMap
 }
 
 export type DocumentResult =
   | { ok: true; document: MarkdownDocument }
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
-/** The newest last. Several readers ask for the same text: one parses it. */
-const recent: { text: string; result: DocumentResult }[] = []
-const MAX_RECENT = 4
-
-/**
- * Splits frontmatter from body. gray-matter only splits; the YAML goes to the service's own reader. gray-matter's
- * other engines would execute code in a file, and its cache returns shared objects, so both are disabled by always
- * passing options.
- */
+/** Splits frontmatter from body. The strict reader reads what is not of the ordinary form, and knows what is wrong. */
 export function readDocument(text: string): DocumentResult {
-  const known = recent.find((each) => each.text === text)
-  if (known) return known.result
-  const result = parseDocument(text)
-  recent.push({ text, result })
-  if (recent.length > MAX_RECENT) recent.shift()
-  return result
-}
-
-function parseDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const eol = lineEnding(text)
   if (!text.startsWith('---', start) || text.startsWith('----', start)) {
@@ -80,17 +70,45 @@ function parseDocument(text: string): DocumentResult {
   })
   const lone = text.slice(start, bodyStart).search(/\r(?!\n)/)
   if (lone >= 0) return wrong(start + lone, 'a line of the frontmatter ends with CR alone: use LF')
-  if (splitByGrayMatter(text.slice(start, bodyStart)) !== dense(source).trim()) {
-    const at = from + Math.max(0, source.search(/(?<![^\n])---/))
-    return wrong(at, 'this line starts with ---, which other readers treat as the end')
+  const inner = source.search(/(?<![^\n])---/)
+  if (inner >= 0)
+    return wrong(from + inner, 'this line starts with ---, which other readers treat as the end')
+  const front = {
+    start: from,
+    end: to,
+    get map() {
+      const read = readYaml(source)
+      if (!read.ok) throw new Error(`the two readers disagree: ${read.problem.message}`)
+      return read.map
+    },
   }
+  const withFields = (fields: Map<string, Field>): DocumentResult => ({
+    ok: true,
+    document: { text, eol, front, fields, bodyStart },
+  })
+  const values = ordinaryValues(source)
+  if (values) return withFields(ordinaryFields(values, source, from))
   const read = readYaml(source)
   if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
-  const front = { map: read.map, start: from, end: to }
-  return { ok: true, document: { text, eol, front, fields: fieldsOf(front), bodyStart } }
+  return withFields(strictFields(read.map, from))
 }
 
-function fieldsOf({ map, start }: { map: YamlMap; start: number }): Map<string, Field> {
+/** Each key begins a line, and no value has a comment behind. */
+function ordinaryFields(
+  values: Record<string, YamlValue>,
+  source: string,
+  start: number,
+): Map<string, Field> {
+  const lines = `\n${source}`
+  return new Map(
+    Object.entries(values).map(([key, value]) => {
+      const text = value === null || typeof value === 'object' ? null : String(value)
+      return [key, { value, text, at: start + lines.indexOf(`\n${key}:`), cuts: [] }]
+    }),
+  )
+}
+
+function strictFields(map: YamlMap, start: number): Map<string, Field> {
   const fields = new Map<string, Field>()
   for (const [key, pair] of map.pairs) {
     const { key: node, value } = pair
@@ -120,21 +138,4 @@ function frontSpan(text: string, start: number): Span | string {
       return { from: opener.next, to: line.start, bodyStart: line.next }
   }
   return 'the frontmatter that starts here has no closing --- line'
-}
-
-/** Returns what gray-matter finds as the frontmatter of `head`; none of its engines runs. */
-function splitByGrayMatter(head: string): string {
-  const engine = { parse: () => ({}), stringify: () => '' }
-  const engines = { yaml: engine, json: engine, javascript: engine }
-  const matter = lazyPackage('gray-matter') as typeof import('gray-matter')
-  return matter(dense(head), { language: 'yaml', delimiters: '---', engines }).matter.trim()
-}
-
-/**
- * Removes blank lines, as gray-matter's search for comment-only blocks takes quadratic time in them and in line
- * separators (2 s for 64 KiB).
- */
-function dense(text: string): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.join('\n').replace(/[\u2028\u2029]/g, ' ')
 }

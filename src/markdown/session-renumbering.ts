@@ -27,7 +27,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   edited = await withCandidates(edited, move)
   edited = withTitle(edited, move)
   const read = readDocument(edited)
-  if (read.ok && read.document.front?.map.pairs.has('number')) {
+  if (read.ok && read.document.fields?.has('number')) {
     edited = withFields(edited, [['number', to]], read)
   }
   if (!trail) return edited // a hand-made file has no trail to keep

@@ -171,8 +171,8 @@ export async function editedSession(
 ): Promise<string> {
   let edited = appendTrail(text, present.trail, edit.lines ?? [])
   const read = readDocument(text)
-  const bare = read.ok && !read.document.front
-  const written = read.ok ? read.document.front?.map.pairs : undefined
+  const written = read.ok ? read.document.fields : undefined
+  const bare = written === null
   const values = yamlFields({ ...present, ...edit.fields })
   const keys = SESSION_KEYS.filter((key) => {
     if (bare) return true // also writes values that were derived from the file's times and location
