@@ -203,7 +203,7 @@ async function open(
     layout,
     journal: history,
     operator,
-    isGits: git.touched,
+    git,
     limits,
     now,
     log,

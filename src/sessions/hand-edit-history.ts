@@ -13,6 +13,7 @@ import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.t
 import { proofName } from '../model/history-acts.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
+import type { GitActivity } from '../workspace/git/git-activity.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -37,8 +38,7 @@ export interface HandEditHistoryDeps {
   layout: Layout
   journal: HistoryJournal
   operator(): Promise<string>
-  /** Whether git changed the file at this time. */
-  isGits(ctimeMs: number, path: string): boolean
+  git: Pick<GitActivity, 'touched' | 'hasRunSince'>
   /** Whether the workspace's repository contains an object with one of these names. */
   isInGit(names: readonly string[]): Promise<boolean>
   limits: Pick<TimeLimits, 'handEdit'>
@@ -49,7 +49,7 @@ export interface HandEditHistoryDeps {
 const RETRY_MS = 10_000
 
 export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
-  const { store, layout, journal, limits, log } = deps
+  const { store, layout, journal, git, limits, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
   const writing = new Set<Promise<void>>()
@@ -144,13 +144,15 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
 
   /** A short git command may end before it is noticed. Its repository then contains the file. */
   async function isInGit(path: string | undefined): Promise<boolean> {
-    const read = path === undefined ? null : await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
-    return read?.ok === true && deps.isInGit(gitNamesOf(read.bytes))
+    const stamp = path === undefined ? null : stampNow(path)
+    if (path === undefined || !stamp || !git.hasRunSince(stamp.ctimeMs)) return false
+    const read = await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
+    return read.ok && deps.isInGit(gitNamesOf(read.bytes))
   }
 
   function isGits(path: string): boolean {
     const stamp = stampNow(path)
-    return stamp !== null && deps.isGits(stamp.ctimeMs, path)
+    return stamp !== null && git.touched(stamp.ctimeMs)
   }
 
   return {

@@ -10,6 +10,8 @@ import {
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { HistoryEntry } from '../../src/model/history.ts'
+import { startProgramsBy } from '../../src/platform/program.ts'
+import { startProgram } from '../../src/platform/program-child.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { git, must, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -254,6 +256,28 @@ t.test('edits by hand are recorded, while the service runs and while none does',
   await app.restart()
   await must(app, 'GET', `/cases/${id}`)
   t.equal(lines(app, id).length, 6, 'once')
+})
+
+t.test('an edit by hand starts no program', async (t) => {
+  const app = await openTestService(t, { limits: { handEdit: 100, indexFile: 100 } })
+  const { id } = await app.newCase()
+  git(app.root, 'init', '-q')
+  git(app.root, 'add', '.')
+  git(app.root, 'commit', '-qm', 'one')
+  await app.restart()
+  await app.service.operator()
+  const index = () => readFileSync(`${app.memory}/index.md`, 'utf8')
+  change(app.file(id, 'case.md'), /^title: .*$/m, 'title: First')
+  await until(() => lines(app, id).length === 2 && index().includes('First'))
+  const started: string[][] = []
+  startProgramsBy((call, signal) => {
+    started.push([call.file, ...call.args])
+    return startProgram(call, signal)
+  })
+  t.teardown(() => startProgramsBy(startProgram))
+  change(app.file(id, 'case.md'), /^title: .*$/m, 'title: Second')
+  await until(() => lines(app, id).length === 3 && index().includes('Second'))
+  t.same(started, [])
 })
 
 t.test('what git brings is not recorded again', async (t) => {

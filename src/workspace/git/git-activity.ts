@@ -16,6 +16,8 @@ export interface GitActivity {
   stopWaiting(): void
   /** Whether git was changing files at this time. */
   touched(ctimeMs: number): boolean
+  /** Whether git has written its index since: a command that changed a file does so at its end. */
+  hasRunSince(ctimeMs: number): boolean
 }
 
 const REBASES = ['rebase-merge', 'rebase-apply']
@@ -129,6 +131,10 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
     },
     stopWaiting() {
       isStopping = true
+    },
+    hasRunSince(ctimeMs) {
+      const index = gitDir === null ? null : statsOf(join(gitDir, 'index'))
+      return index !== null && index.ctimeMs >= ctimeMs
     },
     touched: (ctimeMs) => spans.some(({ from, to }) => from <= ctimeMs && ctimeMs <= to),
   }
