@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { createBus } from './events/bus.ts'
-import { entriesIn } from './files/folder-names.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { realPathOf } from './files/real-path.ts'
 import { createApp } from './http/app.ts'
@@ -57,7 +56,7 @@ export async function openReadingApp(
   const { root, memoryRoot, stateDir } = folders
   const database = openToRead(stateDir) ?? emptyDatabase()
   const notes = countNotes(database)
-  if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
+  if (notes.runs > 0) return null
   const baselines = notes.baselines > 0 ? baselinesIn(stateDir) : null
   if (baselines?.watch) return null
   const pins = baselines?.own ?? new Map<string, Baseline>()

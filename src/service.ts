@@ -1,7 +1,7 @@
 /**
  * Creates the parts of the service, each from those above it; they are closed in reverse order. A start after kill
- * -9: the database rolls back; temporary files and the trash are removed; late saves become conflict copies; changed
- * files are read; sessions that ran fail, and their processes are killed; what differs from before becomes events.
+ * -9: the database rolls back; temporary files and the trash are removed; changed files are read; sessions that ran
+ * fail, and their processes are killed; what differs from before becomes events.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -280,7 +280,6 @@ async function open(
   compared.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
-  undo.add(() => mutex.idle()) // late saves take a case's mutex
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
   undo.add(() => sync.idle())
@@ -301,7 +300,7 @@ async function open(
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(state, log)
-    for (const part of [worktrees, sync, lateSaves]) await part.recover()
+    for (const part of [worktrees, sync]) await part.recover()
     plans.prune()
     runGuard.load()
     await synchronizer.readAll(signal)

@@ -14,14 +14,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
+import { syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { codeOf, hasCode } from './errno.ts'
-
-/** An open, synced file with a temporary name. */
-export interface NewFile extends OpenFile {
-  path: string
-  bytes: Uint8Array
-}
 
 interface NewFileOptions {
   mode?: number | undefined
@@ -38,15 +32,6 @@ export async function writeNewFile(
   bytes: Uint8Array,
   options: NewFileOptions,
 ): Promise<void> {
-  closeSync((await openNewFile(path, bytes, options)).fd)
-}
-
-/** Same, but leaves the file open for the caller to close. */
-export async function openNewFile(
-  path: string,
-  bytes: Uint8Array,
-  options: NewFileOptions,
-): Promise<NewFile> {
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, firstMode(options))
   try {
@@ -54,14 +39,13 @@ export async function openNewFile(
     takeOwnerAndMode(fd, options)
     // never retry a failed fsync: the kernel may have dropped the pages
     await syncDescriptor(fd)
-    const stats = fstatSync(fd)
-    mustHaveSize(stats, bytes.length)
-    return { path, bytes, fd, stats }
+    mustHaveSize(fstatSync(fd), bytes.length)
   } catch (error) {
     closeSync(fd)
     await discard(path)
     throw error
   }
+  closeSync(fd)
 }
 
 /** Removes a temporary name, if possible: a failure must not change the result of what it was for. */

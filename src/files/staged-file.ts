@@ -5,7 +5,7 @@ import { AppError } from '../model/app-error.ts'
 import { openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { confirmChange } from './failing-folders.ts'
-import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
+import { discard, discardNow, writeNewFile } from './new-file.ts'
 import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { type ReplacedFileTracker, replaceSeen } from './replace-seen.ts'
 import { storageError } from './storage-error.ts'
@@ -56,24 +56,16 @@ export function stageReplacement(
   bytes: Uint8Array,
   { mode, expect, tracker, within }: ReplaceOptions,
 ): Promise<StagedFile> {
-  return staged(path, within, async (pinned, temp, open) => {
+  return staged(path, within, async (pinned, temp) => {
     const like = regularOrNothing(pinned)
-    if (!expect) {
-      await writeNewFile(temp, bytes, { mode, like })
-      if (expect === null) return () => placeNew(temp, pinned, bytes, mode, changedMeanwhile)
-      return async () => {
-        regularOrNothing(pinned)
-        // in the thread pool, as freeing the old file takes a while
-        await rename(temp, pinned)
-      }
-    }
-    const ours = await openNewFile(temp, bytes, { mode, like })
-    open.add(ours.fd)
+    await writeNewFile(temp, bytes, { mode, like })
+    if (expect === null) return () => placeNew(temp, pinned, bytes, mode, changedMeanwhile)
     return async () => {
-      open.clear() // `replaceSeen` closes them
-      if (replaceSeen(ours, pinned, expect, tracker)) return
+      if (expect && replaceSeen(temp, pinned, expect, tracker)) return
       regularOrNothing(pinned)
-      throw changedMeanwhile(path)
+      if (expect) throw changedMeanwhile(path)
+      // in the thread pool, as freeing the old file takes a while
+      await rename(temp, pinned)
     }
   })
 }
@@ -105,11 +97,10 @@ export function stageChange(
     if (!seen || !present) throw changedMeanwhile(path)
     const bytes = await change(present)
     if (present.equals(bytes)) return async () => {}
-    const ours = await openNewFile(temp, bytes, { like: seen.stats })
-    open.add(ours.fd)
+    await writeNewFile(temp, bytes, { like: seen.stats })
     return async () => {
-      open.clear() // `replaceSeen` closes them
-      const isDone = replaceSeen(ours, pinned, present, trackerFor(present), { seen })
+      open.clear() // `replaceSeen` closes it
+      const isDone = replaceSeen(temp, pinned, present, trackerFor(present), { seen })
       if (!isDone) throw changedMeanwhile(path)
     }
   })

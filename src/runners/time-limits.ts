@@ -50,7 +50,7 @@ export const TIME_LIMITS: TimeLimits = {
   recordEnd: 25_000,
   similarCases: 20_000,
   handEdit: 2_000,
-  lateSave: 250,
+  lateSave: 500,
   indexFile: 30_000,
   planHold: 60_000,
   resume: 120_000,

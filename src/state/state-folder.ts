@@ -1,4 +1,4 @@
-/** The state folder, where this machine stores casefile.db, pre-images, scratch and trash of one memory root. */
+/** The state folder, where this machine stores casefile.db, scratch and trash of one memory root. */
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -18,7 +18,6 @@ export interface StateFolder {
   root: string
   scratch: string
   trash: string
-  preImages: string
   trails: string
   webhooks: string
   history: string
@@ -68,7 +67,6 @@ export async function openStateFolder(
     root,
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
-    preImages: join(root, 'pre-images'),
     trails: join(root, TRAILS_FOLDER),
     webhooks: join(root, 'webhooks'),
     history: join(root, 'history.jsonl'),

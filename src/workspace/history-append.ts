@@ -18,7 +18,7 @@ import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history
 import type { CaseEntry } from './case-entry.ts'
 import { readBlobs } from './git/git-contents.ts'
 import type { HistoryJournal } from './history-journal.ts'
-import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
+import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'

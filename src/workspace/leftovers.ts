@@ -1,7 +1,7 @@
 /**
  * Cleans up at start after kill -9: temporary files of the state folder first, those in case folders once the cases
- * are read. Late saves (`late-saves/`), sessions without processes (`sessions/session-jobs.ts`) and missing history lines
- * (`history-journal.ts`) are handled elsewhere, in the order of `service.ts`.
+ * are read. Sessions without processes (`sessions/session-jobs.ts`) and missing history lines (`history-journal.ts`) are
+ * handled elsewhere, in the order of `service.ts`.
  */
 
 import { join } from 'node:path'

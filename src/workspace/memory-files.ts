@@ -12,7 +12,7 @@ import { isConflictCopy } from '../model/conflict-copy.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
-import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
+import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024

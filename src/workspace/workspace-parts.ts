@@ -37,7 +37,7 @@ export interface WorkspaceDeps
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
   baselines: Pick<Baselines, 'get' | 'written'>
-  state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
+  state: Pick<StateFolder, 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
   /** How long an editor may take to begin a save into a file that was replaced. */
@@ -95,7 +95,6 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     mutex,
     now: deps.now,
     log,
-    folder: state.preImages,
     async mayWrite() {
       owned()
       if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')

@@ -24,7 +24,7 @@ import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ChangedFile } from './history-journal.ts'
-import type { FileOfCase, ReplacedFileTrackers } from './late-saves/pre-images.ts'
+import type { FileOfCase, ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { createPicture, pictureNow, removePicture } from './pictures.ts'
 import { hashOf, type RecordFile } from './record.ts'
@@ -206,7 +206,7 @@ async function changed<T>(
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
   let text = ''
-  const trackerFor = (present: Buffer) => lateSaves.trackerFor(place, present, record.hash)
+  const trackerFor = (present: Buffer) => lateSaves.trackerFor(place, present)
   const staged = await stageChange(path, { maxBytes, within, trackerFor }, async (present) => {
     if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
     const before = decodeUtf8(present)

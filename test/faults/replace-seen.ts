@@ -1,28 +1,11 @@
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { NewFile } from '../../src/files/new-file.ts'
-import type { ReplacedFile } from '../../src/files/replace-seen.ts'
 import { installFaultyDisk } from '../fixtures/faults/faulty-disk.ts'
 
 const disk = await installFaultyDisk()
 const { replaceSeen } = await import('../../src/files/replace-seen.ts')
 const { systemExchange } = await import('../../src/platform/exchange.ts')
-
-/** As a write leaves it, to be placed. */
-function opened(path: string): NewFile {
-  writeFileSync(path, 'new')
-  const fd = openSync(path, 'r+')
-  return { path, bytes: Buffer.from('new'), fd, stats: fstatSync(fd) }
-}
 
 // Whoever is told that a write failed takes what stands there for a person's; so it must not stand there.
 for (const [how, exchange] of [
@@ -32,32 +15,27 @@ for (const [how, exchange] of [
   t.test(`a file replaced ${how}, whatever call fails: it is told as it is`, async (t) => {
     const folder = t.testdir({})
     const path = join(folder, 'case.md')
-    const kept = join(folder, 'kept')
+    const temp = join(folder, 'ours.tmp')
     const said = new Set<string>()
     for (let at = 1, isOver = false; !isOver; at++) {
-      rmSync(kept, { recursive: true, force: true })
-      mkdirSync(kept)
       writeFileSync(path, 'old')
-      const found: ReplacedFile[] = []
-      const tracker = {
-        link: join(kept, 'link'),
-        keep: (displaced: ReplacedFile) => void found.push(displaced),
-      }
-      const ours = opened(join(folder, 'ours.tmp'))
+      writeFileSync(temp, 'new')
+      const found: number[] = []
+      const tracker = (fd: number) => void found.push(fd)
       disk.arm({ kind: 'EIO', at }, [folder])
       let isPlaced = false
       try {
-        isPlaced = replaceSeen(ours, path, Buffer.from('old'), tracker, { exchange })
+        isPlaced = replaceSeen(temp, path, Buffer.from('old'), tracker, { exchange })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error
       }
       const { struck } = disk.disarm()
       isOver = struck === null
-      for (const each of found) if (typeof each === 'number') closeSync(each)
-      rmSync(ours.path, { force: true })
+      for (const fd of found) closeSync(fd)
+      rmSync(temp, { force: true })
       const is = `${readFileSync(path, 'utf8')}, ${isPlaced ? 'placed' : 'not placed'}`
       if (is !== 'new, placed' && is !== 'old, not placed') t.fail(`${is}: ${struck}`)
-      if (isPlaced && found.length === 0) t.fail(`nobody has what was displaced: ${struck}`)
+      if (isPlaced && found.length === 0) t.fail(`nobody has what was replaced: ${struck}`)
       said.add(is)
     }
     t.strictSame([...said].sort(), ['new, placed', 'old, not placed'])

@@ -26,7 +26,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { createDurable, makeFolder, writeDurable } from '../../src/files/durable-write.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
-import { openNewFile } from '../../src/files/new-file.ts'
+import { writeNewFile } from '../../src/files/new-file.ts'
 import { readNow } from '../../src/files/read-now.ts'
 import { realPathOf } from '../../src/files/real-path.ts'
 import { emptyTrash, removeFolder } from '../../src/files/remove-folder.ts'
@@ -112,8 +112,8 @@ t.test('a durable write', async (t) => {
   })
 
   await t.test('never writes into the file that stands there', async (t) => {
-    const folder = t.testdir({ state: {} })
-    const tracker = { link: join(folder, 'state', 'kept'), keep() {} }
+    const folder = t.testdir({})
+    const tracker = (fd: number) => fsNow.closeSync(fd)
     const ways = { blindly: {}, expecting: { expect: bytes('old') } }
     for (const [name, options] of Object.entries({
       ...ways,
@@ -136,7 +136,7 @@ t.test('a durable write', async (t) => {
       {
         maxBytes: 100,
         within: join(folder, 'case'),
-        trackerFor: () => ({ link: join(folder, 'kept'), keep() {} }),
+        trackerFor: () => (fd) => fsNow.closeSync(fd),
       },
       async () => bytes('ours'),
     )
@@ -164,8 +164,8 @@ t.test('a durable write', async (t) => {
   await t.test('a file that is staged and not placed leaves nothing', async (t) => {
     const folder = await realPathOf(t.testdir({ 'a.md': 'old' }))
     const path = join(folder, 'a.md')
-    const tracker = { link: join(folder, 'kept'), keep() {} }
-    const options = { maxBytes: 100, within: folder, trackerFor: () => tracker }
+    const trackerFor = () => (fd: number) => fsNow.closeSync(fd)
+    const options = { maxBytes: 100, within: folder, trackerFor }
     const first = await stageChange(path, options, async () => bytes('first'))
     const second = await stageChange(path, options, async () => bytes('second'))
     t.equal((await readdir(folder)).length, 3)
@@ -173,7 +173,7 @@ t.test('a durable write', async (t) => {
     await t.rejects(second.place(), { code: 'changed_meanwhile' }, 'it was made of another')
     const third = await stageNew(join(folder, 'b.md'), bytes('third'), { within: folder })
     for (const each of [first, second, third]) await each.close()
-    t.same((await readdir(folder)).sort(), ['a.md', 'kept'])
+    t.same((await readdir(folder)).sort(), ['a.md'])
     t.equal(await readFile(path, 'utf8'), 'first')
   })
 
@@ -451,12 +451,10 @@ t.test('a new file is closed until it has its owner and its mode', async (t) => 
     ['for its owner alone, where it is somebody else’s', { mode: 0o100644, uid: 4711 }, 0o600],
   ]
   for (const [n, [name, like, first]] of likes.entries()) {
-    const file = await openNewFile(join(folder, `${n}.md`), Buffer.from('x'), {
-      like: Object.assign(Object.create(stats), like),
-    })
-    fsNow.closeSync(file.fd)
+    const path = join(folder, `${n}.md`)
+    await writeNewFile(path, Buffer.from('x'), { like: Object.assign(Object.create(stats), like) })
     t.equal(modes.at(-1), first, name)
-    t.equal(file.stats.mode, like.mode, 'and then its mode')
+    t.equal((await lstat(path)).mode, like.mode, 'and then its mode')
   }
 })
 

@@ -1,7 +1,6 @@
 // No save of a person is lost beside the writes of the service: not one into the file that a write replaces, nor one
 // that comes between the last look at the file and its replacement.
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   closeSync,
@@ -12,27 +11,24 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
-import type { ReplacedFileTracker } from '../../src/files/replace-seen.ts'
 import { conflictName } from '../../src/markdown/conflict-name.ts'
 import { isConflictCopy } from '../../src/model/conflict-copy.ts'
 import { systemExchange } from '../../src/platform/exchange.ts'
 import { keepConflictCopy } from '../../src/workspace/late-saves/conflict-copy.ts'
 import { createLateSaves } from '../../src/workspace/late-saves/late-saves.ts'
-import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre-images.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
-import { hashOf } from '../../src/workspace/record.ts'
 import { inLongLane, isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { must, planned, step } from '../fixtures/session-client.ts'
@@ -95,7 +91,18 @@ const read = (app: TestService, id: string, ...names: string[]) =>
   readFileSync(app.file(id, ...names), 'utf8')
 /** Old files are looked at when the test asks for it, or the service stops. */
 const NOT_BEFORE_ASKED = { lateSave: 600_000 }
-const preImages = (app: TestService) => readdirSync(join(app.stateDir, 'pre-images'))
+
+/** How many files of a folder this process has open that have no name any more. */
+function openWithoutName(folder: string): number {
+  const links = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`)
+    } catch {
+      return '' // the one that listed them
+    }
+  })
+  return links.filter((to) => to.startsWith(folder) && to.endsWith(' (deleted)')).length
+}
 
 t.test(
   'what an editor writes into a file that a request replaces comes into the new one',
@@ -157,7 +164,7 @@ t.test(
     }
     const names = readdirSync(app.memory, { recursive: true, encoding: 'utf8' })
     t.strictSame(names.filter(isConflictCopy), [])
-    t.strictSame(preImages(app), [])
+    t.equal(openWithoutName(app.memory), 0)
     t.match(await must(app, 'GET', url), { title: 'Put whole', description: /Mine\n\nMine too$/ })
 
     await t.test(
@@ -225,7 +232,7 @@ t.test('an editor that only opened the old file, or emptied it, leaves nothing',
   }
   const editors = [await editing('Opened'), await editing('Emptied')]
   ftruncateSync(editors[1]!)
-  await until(() => preImages(app).length === 0)
+  await until(() => openWithoutName(app.memory) === editors.length)
   for (const editor of editors) closeSync(editor)
   t.equal(read(app, id, 'case.md'), old.replace(/^title: .*/m, 'title: Emptied'))
   t.strictSame(readdirSync(app.file(id)).sort(), ['case.md', 'history.md'])
@@ -234,86 +241,49 @@ t.test('an editor that only opened the old file, or emptied it, leaves nothing',
 t.test('what is still to be looked at is looked at when the service stops', async (t) => {
   const app = await openTestService(t, { limits: NOT_BEFORE_ASKED })
   const { id } = await app.newCase({ title: 'Old', description: 'Text' })
-  const text = read(app, id, 'case.md')
-  const done = openSync(app.file(id, 'case.md'), 'r+')
-  await app.request('PUT', `/cases/${id}`, { title: 'New' })
-  writeSync(done, `${text}\nMine\n`)
-  const busy = openSync(app.file(id, 'case.md'), 'r+')
-  await app.request('PUT', `/cases/${id}`, { title: 'Newer' })
-  ftruncateSync(busy)
-  await app.close()
-  t.match(read(app, id, 'case.md'), /title: Newer\n[\s\S]*Text\n\nMine\n$/)
-  t.equal(preImages(app).length, 1, 'what is half-saved waits for the next start')
-  writeSync(busy, `${text}\nMine too\n`, 0)
-  for (const editor of [done, busy]) closeSync(editor)
-  await app.restart()
-  t.match(versionsOf(app, id, 'case'), [/Mine too\n$/, /Mine\n$/])
-})
-
-t.test('a service that was killed finds what was saved into the old files', async (t) => {
-  const app = await openTestService(t, { limits: NOT_BEFORE_ASKED })
-  const { id } = await app.newCase({ title: 'Old' })
   const deleted = await app.newCase()
-  const text = read(app, deleted.id, 'case.md')
-  const editor = openSync(app.file(deleted.id, 'case.md'), 'r+')
+  const text = read(app, id, 'case.md')
+  const editors = [id, deleted.id].map((each) => openSync(app.file(each, 'case.md'), 'r+'))
+  await app.request('PUT', `/cases/${id}`, { title: 'New' })
   await app.request('PUT', `/cases/${deleted.id}`, { title: 'New' })
   await app.request('DELETE', `/cases/${deleted.id}`)
-  writeSync(editor, `${text}Mine\n`, 0)
-  closeSync(editor)
+  for (const editor of editors) {
+    writeSync(editor, `${text}\nMine\n`)
+    closeSync(editor)
+  }
   await app.close()
-  const folder = join(app.stateDir, 'pre-images')
-  const [kept = '', ...others] = preImages(app)
-  t.strictSame(others, [])
-  t.equal(readFileSync(join(folder, kept), 'utf8'), `${text}Mine\n`, 'of a case that was deleted')
-  t.ok(app.log.join('\n').includes(join(folder, kept)), 'and told')
-
-  const old = read(app, id, 'case.md')
-  const put = (file: string, text: string) =>
-    writeFileSync(preImagePath(folder, { id, file }, hashOf(Buffer.from(old))), text)
-  put('case.md', old)
-  put('case.md', '')
-  put('case.md', `${old}Mine\n`)
-  put('sessions/1.md', 'Of a session\n')
-  put('notes.md', 'A note')
-  writeFileSync(join(folder, 'other'), 'not ours')
-  symlinkSync('/tmp', app.file(id, 'proof'))
-  put(`proof/${randomUUID()}.md`, 'it cannot be put there')
-  await app.restart()
-  t.match(preImages(app).sort(), [/\+proof\+|^[0-9a-f]/, /^[0-9a-f]/, 'other'])
-  t.match(app.log.join('\n'), /late save of proof\S+ in case .* stays at/)
-  t.equal(read(app, id, 'case.md'), old)
-  const copies = ['.', 'sessions'].flatMap((name) => {
-    const found = readdirSync(app.file(id, name)).filter(isConflictCopy)
-    return found.map((copy) => read(app, id, name, copy))
-  })
-  t.strictSame(copies, [`${old}Mine\n`, 'A note', 'Of a session\n'])
+  t.match(read(app, id, 'case.md'), /title: New\n[\s\S]*Text\n\nMine\n$/)
+  t.notOk(existsSync(app.file(deleted.id)), 'a case that was deleted meanwhile stays so')
+  t.match(app.log.join('\n'), `of case.md in case ${deleted.id} is gone, as the case was deleted`)
+  t.equal(openWithoutName(app.memory), 0)
 })
 
 /** The late saves with nothing around them, on cases with these files. */
-async function lookingAlone(t: Test, cases: object, mayWrite = async () => {}) {
-  const root = t.testdir({ memory: { cases: cases as never }, state: {} })
+function lookingAlone(t: Test, cases: object, mayWrite = async () => {}) {
+  const root = realpathSync(t.testdir({ memory: { cases: cases as never } }))
   const log: string[] = []
   const merged: string[] = []
-  const folder = join(root, 'state')
   const look = createLateSaves({
     layout: layoutOf(root, join(root, 'memory')),
     mutex: createKeyedMutex(),
-    folder,
     mayWrite,
     now: () => NOW,
     log: (line) => log.push(line),
     onMerged: (id) => merged.push(id),
-    recheckMs: 250,
+    recheckMs: 600_000,
   })
-  await look.recover()
-  /** What a write of ours onto `base` left behind, with what an editor made of it. */
+  /** What a write of ours onto `base` replaced, with what an editor made of it; it is still open there. */
   const late = (id: string, file: string, base: string, theirs: string) => {
-    const tracker: ReplacedFileTracker = look.trackerFor({ id, file }, Buffer.from(base))
-    writeFileSync(tracker.link, theirs, 'latin1')
-    tracker.keep(tracker.link)
+    const replaced = join(root, 'replaced')
+    writeFileSync(replaced, theirs, 'latin1')
+    const editor = openSync(replaced, 'r+')
+    look.trackerFor({ id, file }, Buffer.from(base))(openSync(replaced, 'r'), false)
+    rmSync(replaced)
+    t.teardown(() => closeSync(editor))
+    return editor
   }
   const at = (...names: string[]) => join(root, 'memory/cases', ...names)
-  return { look, late, log, merged, folder, at }
+  return { look, late, log, merged, root, at }
 }
 
 const sound = '---\ntitle: T\nstate: OPEN\ntags: []\n---\n\nText\n'
@@ -372,7 +342,7 @@ t.test('a late save is merged, or kept as a copy if it is not in the file alread
       { sessions: {}, ...(ours && file !== 'sessions/1.md' ? { [file]: ours } : {}) },
     ]),
   )
-  const { look, late, folder, log, at } = await lookingAlone(t, cases)
+  const { look, late, log, at } = lookingAlone(t, cases)
   for (const [n, [, file, base, ours, theirs]] of merges.entries()) {
     if (file === 'sessions/1.md') writeFileSync(at(idOf(n), file), ours)
     late(idOf(n), file, base, theirs)
@@ -393,57 +363,50 @@ t.test('a late save is merged, or kept as a copy if it is not in the file alread
     merges.filter(([, , , , , after]) => after !== NOTHING).length,
     'each is told',
   )
-  t.strictSame(readdirSync(folder), [])
 })
 
-t.test('one without a name, and too many, and those that cannot be merged now', async (t) => {
-  let noRoom = true
+t.test('a save that is half written when the service stops is waited for', async (t) => {
+  const { look, late, at } = lookingAlone(t, { [CASE_ID]: { 'notes.md': 'a\nb\nC\n' } })
+  const editor = late(CASE_ID, 'notes.md', 'a\nb\nc\n', '')
+  const idle = look.idle()
+  writeSync(editor, 'A\nb\n', 0)
+  writeSync(editor, 'A\nb\nc\n', 0)
+  await idle
+  t.equal(readFileSync(at(CASE_ID, 'notes.md'), 'utf8'), 'A\nb\nC\n')
+})
+
+t.test('what cannot be merged now is merged later, or kept as a copy at the end', async (t) => {
+  let isBusy = true
   const mayWrite = async () => {
-    if (noRoom) throw new Error('the disk is full')
+    if (isBusy) throw new Error('git is changing the files')
   }
-  const cases = { [CASE_ID]: { 'notes.md': 'a\nb\nC\n', 'gone.md': 'theirs\n' } }
-  const { look, late, log, merged, folder, at } = await lookingAlone(t, cases, mayWrite)
-  const gone = randomUUID()
-  look
-    .trackerFor({ id: gone, file: 'gone.md' }, Buffer.from('base\n'))
-    .keep(openSync(at(CASE_ID, 'gone.md'), 'r'))
-  rmSync(at(CASE_ID, 'gone.md'))
+  const cases = { [CASE_ID]: { 'notes.md': 'a\nb\nC\n', 'more.md': 'a\nb\nC\n' } }
+  const { look, late, log, merged, at } = lookingAlone(t, cases, mayWrite)
+  const names = () => readdirSync(at(CASE_ID)).sort()
   late(CASE_ID, 'notes.md', 'a\nb\nc\n', 'A\nb\nc\n')
-  // the oldest of too many are looked at early
-  for (let n = 0; n < 300; n++) late(CASE_ID, 'other.md', `${n}`, `${n}`)
-  await until(() => readdirSync(folder).length <= 258 && log.length === 2)
-  t.match(log, [
-    /gone\.md .* is not merged yet: .*the disk is full/,
-    /notes\.md .* the disk is full/,
-  ])
-  noRoom = false
   await look.idle()
-  t.equal(readFileSync(at(CASE_ID, 'notes.md'), 'utf8'), 'A\nb\nC\n', 'nothing that waits is lost')
-  t.strictSame(merged, [CASE_ID])
-  const [name = '', ...others] = readdirSync(folder)
+  const [copy = '', ...others] = names().filter(isConflictCopy)
   t.strictSame(others, [])
-  t.equal(
-    readFileSync(join(folder, name), 'utf8'),
-    'theirs\n',
-    'it gets a name where its case is gone',
-  )
+  t.equal(readFileSync(at(CASE_ID, copy), 'utf8'), 'A\nb\nc\n')
+  t.equal(readFileSync(at(CASE_ID, 'notes.md'), 'utf8'), 'a\nb\nC\n', 'nothing is replaced')
+  isBusy = false
+  late(CASE_ID, 'more.md', 'a\nb\nc\n', 'A\nb\nc\n')
+  await look.idle()
+  t.equal(readFileSync(at(CASE_ID, 'more.md'), 'utf8'), 'A\nb\nC\n')
+  t.strictSame(merged, [CASE_ID, CASE_ID])
+  t.match(log, [/saved beside the file/, /^merged a late save of more\.md/])
 })
 
-t.test('what is kept is kept for a day, and not too much of it', async (t) => {
-  const folder = t.testdir({ other: 'not ours' })
-  const paths = Array.from({ length: 1010 }, (_, n) => {
-    const path = preImagePath(folder, { id: CASE_ID, file: `${n}.md` }, 'a'.repeat(64))
-    writeFileSync(path, 'theirs')
-    return path
-  })
-  const kept = () => readdirSync(folder).length
-  await prunePreImages(folder, new Set())
-  t.equal(kept(), 1001)
-  const day = 24 * 60 * 60 * 1000
-  await prunePreImages(folder, new Set(), Date.now() + day - 60_000)
-  t.equal(kept(), 1001)
-  await prunePreImages(folder, new Set([paths.at(-1)!]), Date.now() + day + 60_000)
-  t.strictSame(readdirSync(folder).sort(), [basename(paths.at(-1)!), 'other'].sort())
+t.test('of too many replaced files the oldest are looked at early and closed', async (t) => {
+  const { look, late, root, at } = lookingAlone(t, { [CASE_ID]: { 'notes.md': 'a\nb\nC\n' } })
+  late(CASE_ID, 'notes.md', 'a\nb\nc\n', 'A\nb\nc\n')
+  const open = () => openWithoutName(root)
+  const editors: number[] = []
+  for (let n = 0; n < 300; n++) editors.push(late(CASE_ID, 'other.md', `${n}`, `${n}`))
+  await until(() => readFileSync(at(CASE_ID, 'notes.md'), 'utf8') === 'A\nb\nC\n')
+  await until(() => open() - editors.length - 1 <= 128)
+  await look.idle()
+  t.equal(open(), editors.length + 1)
 })
 
 t.test('conflict copies', async (t) => {

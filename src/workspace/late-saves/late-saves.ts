@@ -1,40 +1,22 @@
-import { makeFolder } from '../../files/durable-write.ts'
-import { discard } from '../../files/new-file.ts'
+import { closeSync, fstatSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readDescriptor } from '../../files/descriptors.ts'
 import type { ReplacedFileTracker } from '../../files/replace-seen.ts'
-import { readRegular } from '../../files/safe-read.ts'
-import { hashOf, isSettledAt } from '../record.ts'
-import {
-  createLateSaveMerge,
-  type LateSaveMergeDeps,
-  type MergeLateSave,
-} from './merge-late-save.ts'
-import {
-  type FileOfCase,
-  keepPreImage,
-  type PreImage,
-  preImagePath,
-  preImagesIn,
-  prunePreImages,
-  type ReplacedFileTrackers,
-} from './pre-images.ts'
-import { createRecheck, type TrackedFile } from './recheck.ts'
-import { MAX_REPLACED_BYTES } from './replaced-file.ts'
+import { isHalfSaved, type MergeDeps, mergeLateSave } from './merge-late-save.ts'
+import type { FileOfCase, ReplacedFileTrackers } from './trackers.ts'
 
 /**
- * Finds saves that come between the service's last check of a file and the rename that replaces it. An editor that
- * had the replaced file open writes into a file without a name. The service keeps that file, checks it again for some
- * seconds, and merges the save into the new file or writes a conflict copy beside it (docs/events.md#edits-by-hand).
+ * Finds saves that come between the service's last check of a file and the rename that replaces it. An editor that had
+ * the replaced file open writes into a file without a name. The service keeps its descriptor for a moment, checks it,
+ * and merges a save into the new file or writes a conflict copy beside it (docs/events.md#edits-by-hand). If the service
+ * is killed before that, the save is lost.
  */
 export interface LateSaves extends ReplacedFileTrackers {
-  /** Merges late saves that a killed service left behind. Call it at start, before anything is read or written. */
-  recover(): Promise<void>
-  /** Checks every replaced file now. Resolves when all late saves are merged or copied. */
+  /** Checks every replaced file now. Resolves when all late saves are merged or copied, and all files are closed. */
   idle(): Promise<void>
 }
 
-export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'trackerFor'> {
-  /** The folder of pre-images, in the state folder. */
-  folder: string
+export interface LateSavesDeps extends Omit<MergeDeps, 'trackerFor'> {
   /** Resolves when files may be written; rejects if they will not become writable. */
   mayWrite(): Promise<void>
   /** Called when files of a case were changed. */
@@ -43,158 +25,122 @@ export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'trackerFor'> {
   recheckMs: number
 }
 
-/** Files due within this time are checked together. */
-const BATCH_MS = 25
-/** Delay before retrying a failed merge, for example when the disk is full. */
-const RETRY_MS = 5000
-/** If more files wait, the oldest are checked early. */
-const MAX_WAITING = 256
-const MAX_WAITING_BYTES = 64 * 1024 * 1024
-const PRUNE_MS = 60 * 60 * 1000
-
-interface Waiting extends TrackedFile {
-  due: number
+/** A replaced file, open. */
+interface ReplacedFile extends FileOfCase {
+  fd: number
+  /** The bytes that are safe: those the service read, or those of a merged late save. */
+  base: Buffer
+  /** When it was first seen to differ from `base`. */
+  changedAt: number | null
   hasFailed: boolean
 }
 
+/** If more files are open, the oldest are checked early and closed. */
+const MAX_OPEN = 128
+const MAX_OPEN_BYTES = 64 * 1024 * 1024
+/** Larger files are not read. No editor turns a case file into one. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** An editor may save in several pieces. After this time without a write it is done. */
+const QUIET_MS = 400
+const HALF_SAVED_MS = 800
+/** A file that is written continuously is merged this often. One that stays empty is not a save. */
+const MAX_UNSTABLE_MS = 3000
+/** Delay before retrying a failed merge, for example when the disk is full. */
+const RETRY_MS = 5000
+
 export function createLateSaves(deps: LateSavesDeps): LateSaves {
-  const { folder, log } = deps
-  const mergeLateSave = createLateSaveMerge({ ...deps, trackerFor })
-  const recheck = createRecheck({ ...deps, mergeLateSave })
-  const waiting = new Set<Waiting>()
-  const rechecking = new Set<Promise<void>>()
-  const tracked = new Set<Waiting>()
-  let waitingBytes = 0
-  let prunedAt = performance.now()
-  let timer: NodeJS.Timeout | undefined
-  let wakesAt = Number.POSITIVE_INFINITY
+  const { mutex, log } = deps
+  /** The open files with the timers of their next checks, oldest first. */
+  const waiting = new Map<ReplacedFile, NodeJS.Timeout>()
+  const checking = new Set<Promise<void>>()
 
-  function trackerFor(
-    { id, file }: FileOfCase,
-    expect: Buffer,
-    hash = hashOf(expect),
-  ): ReplacedFileTracker {
-    return {
-      link: preImagePath(folder, { id, file }, hash),
-      keep(at, { base = expect, stats, ctimeMs } = {}) {
-        const isKnown = stats && ctimeMs !== undefined && isSettledAt(stats.mtimeMs)
-        const stamped = isKnown ? { stats, ctimeMs } : null
-        const place = { id, file, base, stamped, at, changedAt: null, recheckUntil: 0 }
-        const each = { ...place, due: 0, hasFailed: false }
-        tracked.add(each)
-        wait(each, deps.recheckMs)
-        for (const oldest of waiting) {
-          if (waiting.size <= MAX_WAITING && waitingBytes <= MAX_WAITING_BYTES) break
-          oldest.recheckUntil = 0
-          begin(oldest, false)
-        }
-        if (performance.now() - prunedAt > PRUNE_MS) track(prune())
-      },
+  function trackerFor({ id, file }: FileOfCase, base: Buffer): ReplacedFileTracker {
+    return (fd, isSave) => {
+      const changedAt = isSave ? Number.NEGATIVE_INFINITY : null
+      wait({ id, file, fd, base, changedAt, hasFailed: false }, isSave ? 0 : deps.recheckMs)
+      let bytes = 0
+      for (const each of waiting.keys()) bytes += each.base.length
+      for (const oldest of waiting.keys()) {
+        if (waiting.size <= MAX_OPEN && bytes <= MAX_OPEN_BYTES) break
+        bytes -= oldest.base.length
+        begin(oldest, true)
+      }
     }
   }
 
-  function wait(each: Waiting, ms: number): void {
-    each.due = Math.ceil((performance.now() + ms) / BATCH_MS) * BATCH_MS
-    waiting.add(each)
-    waitingBytes += each.base.length
-    if (each.due < wakesAt) wakeAt(each.due)
+  function wait(replaced: ReplacedFile, ms: number): void {
+    waiting.set(replaced, setTimeout(begin, ms, replaced, false).unref())
   }
 
-  function wakeAt(due: number): void {
-    clearTimeout(timer)
-    wakesAt = due
-    timer = setTimeout(beginDue, Math.max(0, due - performance.now())).unref()
+  function begin(replaced: ReplacedFile, isLast: boolean): void {
+    clearTimeout(waiting.get(replaced))
+    waiting.delete(replaced)
+    const work = checkOrRetry(replaced, isLast).finally(() => checking.delete(work))
+    checking.add(work)
   }
 
-  function beginDue(): void {
-    wakesAt = Number.POSITIVE_INFINITY
-    const now = performance.now()
-    let next = Number.POSITIVE_INFINITY
-    for (const each of waiting) {
-      if (each.due <= now) begin(each, false)
-      else next = Math.min(next, each.due)
-    }
-    if (next < wakesAt) wakeAt(next)
-  }
-
-  function begin(each: Waiting, isLast: boolean): void {
-    waiting.delete(each)
-    waitingBytes -= each.base.length
-    track(recheckOne(each, isLast))
-  }
-
-  function track(work: Promise<void>): void {
-    const tracked = work.finally(() => rechecking.delete(tracked))
-    rechecking.add(tracked)
-  }
-
-  async function recheckOne(each: Waiting, isLast: boolean): Promise<void> {
-    const { id, file } = each
+  async function checkOrRetry(replaced: ReplacedFile, isLast: boolean): Promise<void> {
+    let againMs = 0
     try {
-      const again = await recheck(each, isLast)
-      if (again > 0) return wait(each, again)
+      againMs = await check(replaced, isLast)
     } catch (error) {
-      const detail = `a late save of ${file} in case ${id} is not merged yet: ${String(error)}`
-      if (!each.hasFailed) log(detail)
-      each.hasFailed = true
-      if (!isLast) return wait(each, RETRY_MS)
-      // a file descriptor ends with the process
-      await keepPreImage(folder, each).catch((next) => log(`${detail}, ${String(next)}`))
+      const { id, file, hasFailed } = replaced
+      const state = isLast ? 'is lost' : 'is not merged yet'
+      if (isLast || !hasFailed)
+        log(`a late save of ${file} in case ${id} ${state}: ${String(error)}`)
+      replaced.hasFailed = true
+      againMs = RETRY_MS
     }
-    tracked.delete(each)
+    if (againMs > 0 && !isLast) wait(replaced, againMs)
+    else closeSync(replaced.fd)
   }
 
-  async function prune(): Promise<void> {
-    prunedAt = performance.now()
-    const inUse = new Set([...tracked].map(({ at }) => at))
-    await prunePreImages(folder, inUse).catch((error: unknown) => {
-      log(`old pre-images could not be removed: ${String(error)}`)
-    })
+  /**
+   * Merges a complete save. Returns in how many ms to check again; 0 when the editor is done. The last check waits for
+   * a half-written save.
+   */
+  async function check(replaced: ReplacedFile, isLast: boolean): Promise<number> {
+    const { id, file, fd, base } = replaced
+    const stats = fstatSync(fd)
+    const theirs = readDescriptor({ fd, stats }, MAX_BYTES)
+    if (!theirs) throw new Error(`it has more than ${MAX_BYTES} bytes`)
+    if (theirs.equals(base)) return 0
+    replaced.changedAt ??= performance.now()
+    const patienceMs = replaced.changedAt + MAX_UNSTABLE_MS - performance.now()
+    const quietMs = isHalfSaved(theirs, base) ? HALF_SAVED_MS : QUIET_MS
+    const unstableMs = Math.min(stats.ctimeMs + quietMs - Date.now(), patienceMs)
+    if (unstableMs > 0) {
+      if (!isLast) return unstableMs
+      await delay(unstableMs)
+      return check(replaced, isLast)
+    }
+    if (theirs.length === 0) return Math.max(Math.min(patienceMs, HALF_SAVED_MS), 0)
+    const mayReplace = await mayWrite(isLast)
+    await mutex.run(id, () =>
+      mergeLateSave({ ...deps, trackerFor }, { id, file, base, theirs }, mayReplace),
+    )
+    deps.onMerged(id)
+    Object.assign(replaced, { base: theirs, changedAt: null, hasFailed: false })
+    return QUIET_MS
   }
 
-  async function recover(): Promise<void> {
-    await recoverPreImages(folder, mergeLateSave, log)
-    await prune()
+  /** Returns false at the last check: then a conflict copy, which replaces nothing, is better than nothing. */
+  async function mayWrite(isLast: boolean): Promise<boolean> {
+    try {
+      await deps.mayWrite()
+      return true
+    } catch (error) {
+      if (isLast) return false
+      throw error
+    }
   }
 
   async function idle(): Promise<void> {
-    while (waiting.size + rechecking.size > 0) {
-      for (const each of waiting) begin(each, true)
-      await Promise.all(rechecking)
+    while (waiting.size + checking.size > 0) {
+      for (const replaced of waiting.keys()) begin(replaced, true)
+      await Promise.all(checking)
     }
-    clearTimeout(timer)
-    wakesAt = Number.POSITIVE_INFINITY
   }
 
-  return { trackerFor, idle, recover }
-}
-
-/**
- * After a crash the replaced bytes are unknown, so each late save becomes a conflict copy. One that cannot be copied
- * is logged and stays for the next start.
- */
-async function recoverPreImages(
-  folder: string,
-  mergeLateSave: MergeLateSave,
-  log: (line: string) => void,
-): Promise<void> {
-  await makeFolder(folder, 0o700)
-  for (const each of await preImagesIn(folder)) {
-    const { id, file, path } = each
-    const problem = await recoverPreImage(each, mergeLateSave).catch(String)
-    if (problem === null) await discard(path)
-    else log(`a late save of ${file} in case ${id} stays at ${path}: ${problem}`)
-  }
-}
-
-/** Returns null once the save is safe, else the reason why it is not. */
-async function recoverPreImage(
-  { path, hash, id, file }: PreImage,
-  mergeLateSave: MergeLateSave,
-): Promise<string | null> {
-  const read = await readRegular(path, { maxBytes: MAX_REPLACED_BYTES })
-  if (!read.ok) return read.detail
-  if (read.bytes.length === 0 || hashOf(read.bytes) === hash) return null
-  const result = await mergeLateSave({ id, file, base: null, theirs: read.bytes }, false)
-  return result === 'case_deleted' ? 'the case was deleted' : null
+  return { trackerFor, idle }
 }

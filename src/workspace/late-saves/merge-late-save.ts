@@ -1,6 +1,5 @@
-/** Merges a late save into the file that replaced the editor's file, or writes a conflict copy beside it. */
-
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { writeDurable } from '../../files/durable-write.ts'
 import { isFolder, proofIds, sessionNumbers } from '../../files/folder-names.ts'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
@@ -16,87 +15,76 @@ import { makeInnerFolder } from '../case-making.ts'
 import type { Layout } from '../layout.ts'
 import { MAX_MEMORY_BYTES } from '../memory-files.ts'
 import { keepConflictCopy } from './conflict-copy.ts'
-import type { FileOfCase, ReplacedFileTrackers } from './pre-images.ts'
+import type { FileOfCase, ReplacedFileTrackers } from './trackers.ts'
 
 /** What an editor saved into a file that the service had just replaced. */
 export interface LateSave extends FileOfCase {
-  /** The bytes that both the service and the editor started from; null if unknown. */
-  base: Buffer | null
+  /** The bytes that both the service and the editor started from. */
+  base: Buffer
   theirs: Buffer
 }
 
-export interface LateSaveMergeDeps extends ReplacedFileTrackers {
+export interface MergeDeps extends ReplacedFileTrackers {
   layout: Layout
   mutex: KeyedMutex
   now(): string
   log(line: string): void
 }
 
-/** `busy`: nothing was done because the file is being saved again. `case_deleted`: the case folder is gone. */
-export type MergeResult = 'safe' | 'busy' | 'case_deleted'
+/** A merge is tried so often while an editor is saving the file, then a conflict copy is written. */
+const ATTEMPTS = 5
+const PAUSE_MS = 100
 
 /**
- * Merges a late save into the file. If both changed the same lines, it writes a conflict copy beside the file. Takes
- * the case's mutex. Returns `busy` only if `isPatient`.
+ * Merges a late save into the file. If both changed the same lines, or if the file may not be replaced, it writes a
+ * conflict copy beside the file. The caller has the case's mutex.
  */
-export type MergeLateSave = (save: LateSave, isPatient: boolean) => Promise<MergeResult>
+export async function mergeLateSave(
+  { layout, now, log, trackerFor }: MergeDeps,
+  save: LateSave,
+  mayReplace: boolean,
+): Promise<void> {
+  const { id, file, base, theirs } = save
+  const within = layout.caseFolder(id)
+  const path = join(within, file)
+  const what = `a late save of ${file} in case ${id}`
+  if (!(await isFolder(within))) return log(`${what} is gone, as the case was deleted`)
+  for (let attempt = 1; mayReplace && attempt <= ATTEMPTS; attempt++) {
+    if (attempt > 1) await delay(PAUSE_MS)
+    const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
+    if (!ours.ok) break
+    if (isHalfSaved(ours.bytes, base)) continue
+    const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
+    if (merged === null) break
+    if (merged.equals(ours.bytes)) return
+    if (await replaced(path, merged, ours.bytes)) return log(`merged ${what}`)
+  }
+  if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
+  const name = await keepConflictCopy(path, theirs, { time: now(), within })
+  log(`${what} could not be merged; it was saved beside the file as ${name}`)
 
-export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
-  const { layout, mutex, log } = deps
-
-  async function restore(save: LateSave, isPatient: boolean): Promise<MergeResult> {
-    const { id, file, theirs } = save
-    const within = layout.caseFolder(id)
-    const path = join(within, file)
-    if (!(await isFolder(within))) return 'case_deleted'
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
-      const isHalf = !ours.ok || isHalfSaved(ours.bytes, save.base)
-      if (isHalf && isPatient) return 'busy'
-      if (isHalf) break
-      const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
-      if (merged === null) break
-      if (merged.equals(ours.bytes)) return 'safe'
-      if (await written(path, merged, ours.bytes)) {
-        log(`merged a late save of ${file} in case ${id}`)
-        return 'safe'
-      }
-    }
-    if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
-    const name = await keepConflictCopy(path, theirs, { time: deps.now(), within })
-    log(
-      `a late save of ${file} in case ${id} could not be merged; it was saved beside the file as ${name}`,
-    )
-    return 'safe'
-
-    async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
-      try {
-        await writeDurable(path, bytes, { expect, within, tracker: deps.trackerFor(save, expect) })
-        return true
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'changed_meanwhile') return false
-        throw error
-      }
+  async function replaced(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
+    try {
+      await writeDurable(path, bytes, { expect, within, tracker: trackerFor(save, expect) })
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'changed_meanwhile') return false
+      throw error
     }
   }
-
-  return (save, isPatient) => mutex.run(save.id, () => restore(save, isPatient))
 }
 
 /** Empty or without its last newline: an editor is still writing it. */
-function isHalfSaved(bytes: Buffer, before: Buffer | null): boolean {
-  const isClosed = (text: Buffer | null) => text?.at(-1) === 0x0a
+export function isHalfSaved(bytes: Buffer, before: Buffer): boolean {
+  const isClosed = (text: Buffer) => text.at(-1) === 0x0a
   return bytes.length === 0 || (isClosed(before) && !isClosed(bytes))
 }
 
-/** After so many attempts (an editor that saves continuously) a conflict copy is written. */
-const ATTEMPTS = 5
-
 /** Returns null if the changes conflict, or the result would not be a valid record. */
 async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
-  const texts = [base ?? theirs, ours, theirs].map((bytes) => decodeUtf8(bytes))
+  const texts = [base, ours, theirs].map((bytes) => decodeUtf8(bytes))
   const [before, present, saved] = texts.map((decoded) => (decoded.ok ? decoded.text : null))
-  if (base === null || before == null || present == null || saved == null) return null
+  if (before == null || present == null || saved == null) return null
   const { merge, maxBytes, isSound } = recordOf(id, file)
   const versions = { base: before, ours: present, theirs: saved }
   const text = merge(versions)
