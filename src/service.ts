@@ -45,7 +45,6 @@ import type { CaseChange, Change } from './workspace/case-entry.ts'
 import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
-import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { layoutOf } from './workspace/layout.ts'
@@ -162,10 +161,6 @@ async function open(
     lastGood: stored,
     gitTimeoutMs: options.gitTimeoutMs,
     history,
-    deletions: {
-      published: published.read,
-      byGit: createGitDeletions(memoryRoot, log),
-    },
     baselines,
   })
   const sessionTexts = (caseId: string, { number }: { number: number }) =>

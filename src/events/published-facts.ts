@@ -115,12 +115,11 @@ export function createPublishedFacts(database: Database): PublishedFacts {
 function rowsFor(caseId: string, facts: CaseFacts | null): Rows {
   const rows: Rows = new Map()
   if (!facts) return rows
-  const { state, fields, problems, files, causes } = facts
+  const { state, fields, problems, causes } = facts
   const core = {
     state,
     fields,
     problems,
-    files,
     causes,
   }
   rows.set(caseId, JSON.stringify(core))

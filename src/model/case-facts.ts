@@ -17,8 +17,6 @@ export interface CaseFacts {
   proofs: Record<string, ProofFacts>
   /** By session id: the number of the last trail line. */
   sessions: Record<string, number>
-  /** By session id: the number in its file name. Old records do not have it. */
-  files?: Record<string, number>
   /** By file name. */
   notes: Record<string, NoteFacts>
   problems: Problem[]

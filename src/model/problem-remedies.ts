@@ -37,8 +37,6 @@ const REMEDIES: Record<ProblemCode, string> = {
   session_changed: 'Restore the file from git.',
   foreign_session: 'Continue it on the machine where it runs, or abandon it.',
   case_vanished: 'Check git status: switching branches removed the files of a running session.',
-  session_missing:
-    'Restore the file. If it was deleted on purpose, start another session or change the state of the case.',
   changed_during_run:
     'Review it. Confirm it with the request in the message, or restore the earlier value.',
   conflict_copy: 'Copy what you need to the original file, then delete the conflict copy.',

@@ -30,7 +30,6 @@ export const PROBLEM_CODES = [
   'session_changed', // sealed bytes or evidence differ from their hash
   'foreign_session', // running, but not on this machine
   'case_vanished',
-  'session_missing', // its file was deleted by hand
   'changed_during_run', // by file, while a session executed: it does not count
   'conflict_copy', // another version of a file: of the service, a sync program or a file manager
   'wrong_latest', // the link to the newest session; only `casefile check` reports it

@@ -81,6 +81,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       if (isRecorded && act.key !== 'state') continue
       const { file, folder, ...noted } = act
       const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
+      if (file === undefined && isRemovedByGit(path)) continue
       const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
       journal.note(caseId, { ...noted, path, at, isOffline })
     }
@@ -137,9 +138,8 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
     if (key === 'state') return stateAct(folder, at, from, hasReason === true)
-    // a session that git removed is not reported as missing
-    const isMissing = folder.problems.some(({ code }) => code === 'session_missing')
-    return key.startsWith('session ') && !isMissing ? [] : [{ at, what }]
+    const isBack = folder.sessions.some(({ id }) => key === `session ${id}`)
+    return isBack ? [] : [{ at, what }]
   }
 
   /** A short git command may end before it is noticed. Its repository then contains the file. */
@@ -153,6 +153,12 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   function isGits(path: string): boolean {
     const stamp = stampNow(path)
     return stamp !== null && git.touched(stamp.ctimeMs)
+  }
+
+  /** Git writes its index after it has removed files. */
+  function isRemovedByGit(folder: string): boolean {
+    const stamp = stampNow(folder)
+    return stamp !== null && git.hasRunSince(stamp.ctimeMs)
   }
 
   return {

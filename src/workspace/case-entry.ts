@@ -25,8 +25,6 @@ export interface CaseEntry {
   strayLatest: boolean
   /** The target of the link latest.md; empty without a link. */
   latest: string
-  /** Sessions whose files a person deleted: file numbers by session id. */
-  deleted: Record<string, number>
   /** Problems of its folders and names: links, copies, missing permissions. */
   problems: Problem[]
 }

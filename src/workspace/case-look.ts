@@ -17,7 +17,6 @@ import { isTempName } from '../files/temp-files.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { type DeletionDeps, deletedProblems, deletedSessions } from './deleted-sessions.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
@@ -29,7 +28,6 @@ import { unservedFolders, unservedNames } from './unserved-names.ts'
 export interface CaseLookDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
-  deletions?: DeletionDeps
   /** Called with the entries of a case folder, its sessions/ or its proof/, if no stamp of it was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -84,11 +82,7 @@ export async function readCaseFolder(
     if (stamp && before && sameStamp(stamp, before)) {
       folders.set(name, stamp)
       if (deps.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
-      problems.push(
-        ...known!.problems.filter(
-          (each) => isOrIn(each.file, name) && each.code !== 'session_missing',
-        ),
-      )
+      problems.push(...known!.problems.filter((each) => isOrIn(each.file, name)))
       return asKnown
     }
     const kinds = listed(folder, name, stamp)
@@ -142,9 +136,6 @@ export async function readCaseFolder(
   }
   // clear the stamps, so that the next pass reads what this one left
   if (pass.retryInMs > 0) for (const name of folders.keys()) folders.set(name, null)
-  const now = { id, file, sessions }
-  const deleted = await deletedSessions(deps.deletions, known, now, byGit('sessions'))
-  problems.push(...deletedProblems(deleted))
   return {
     id,
     file,
@@ -152,7 +143,6 @@ export async function readCaseFolder(
     proofs,
     notes,
     folders,
-    deleted,
     problems,
     vanished: known?.vanished === true,
     strayLatest: numbers.hasStrayLatest,

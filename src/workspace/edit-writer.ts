@@ -13,7 +13,6 @@ import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
 import type { CaseChange, CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
-import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
 import { noteOf, placeHistory, type StagedHistory, stageHistory } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
@@ -99,7 +98,6 @@ export function createEditWriter(
       vanished: false,
       strayLatest: false,
       latest: '',
-      deleted: {},
       problems: [],
     }
     catalog.put(entry)
@@ -323,10 +321,6 @@ export function createEditWriter(
       const before = known.proofs.get(proofId)
       const record = await readProofRecord(deps, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
-    }
-    if (movedOn(known, entry)) {
-      entry.deleted = {}
-      entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
     await publishEdit(entry, edit)
   }

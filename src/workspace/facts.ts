@@ -8,7 +8,6 @@ import { countsAsVerified } from '../model/proof.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import { nextCauses } from '../model/waiting.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { sessionFiles } from './deleted-sessions.ts'
 
 /** Returns the facts of a case from its current files. If case.md is unreadable, state and fields stay as published. */
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
@@ -34,7 +33,6 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
     proofs,
     sessions,
     notes,
-    files: sessionFiles(entry),
     problems: folder.problems,
     causes: nextCauses(folder, before?.causes ?? {}),
   }

@@ -32,8 +32,10 @@ export interface WorkspaceParts {
 }
 
 export interface WorkspaceDeps
-  extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun'>,
-    Pick<ScanDeps, 'lastGood' | 'deletions'>,
+  extends Pick<
+      ScanDeps,
+      'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun' | 'lastGood'
+    >,
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
   baselines: Pick<Baselines, 'get' | 'written'>

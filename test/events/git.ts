@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
@@ -620,7 +621,7 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
 })
 
 t.test(
-  'sessions that git takes away follow the files, those deleted by hand are missed',
+  'sessions that git takes away follow the files, those deleted by hand are told in the history',
   async (t) => {
     const repository = await openRepository(t, 'in the repository of the code', 2)
     const { app, published, ids, folder, run, git, commit, settled } = repository
@@ -667,7 +668,10 @@ t.test(
     await app.close()
     rmSync(app.file(id, 'sessions', '1.md'))
     await app.restart()
-    t.same([await sessions(), await problems()], [0, ['session_missing']], 'deleted by hand')
+    t.same([await sessions(), await problems()], [0, []])
+    const history = () => readFileSync(app.file(id, 'history.md'), 'utf8')
+    while (!history().includes('deleted by hand')) await delay(5)
+    t.equal(history().match(/deleted by hand/g)?.length, 1, 'nothing that git did')
 
     await t.test('an index.md that git tracks is left as it is', async (t) => {
       await app.close()

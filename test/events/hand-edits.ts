@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { listen } from '../fixtures/published-events.ts'
 import { must, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -290,52 +290,36 @@ t.test(
   },
 )
 
-t.test('a session file deleted by hand is a problem until the case goes on', async (t) => {
-  const app = await openTestService(t)
+t.test('a session file deleted by hand is a line of the history', async (t) => {
+  const app = await openTestService(t, { limits: { handEdit: 100 } })
   const published = listen(t, app)
   const ref = await planned(app)
   const file = app.file(ref.case_id, 'sessions', '1.md')
   const text = readFileSync(file)
+  const told = async (count: number) => {
+    const all = () => String(readFileSync(app.file(ref.case_id, 'history.md')))
+    while ((all().match(/ deleted by hand$/gm)?.length ?? 0) < count) await delay(5)
+    return all().match(/[^·]+ deleted by hand$/gm)
+  }
   const shown = async () => {
     const { state, problems } = (await app.request('GET', `/cases/${ref.case_id}`)).json
-    return [state, ...problems.map((each: Record<string, string>) => `${each.code} ${each.file}`)]
+    return [state, problems]
   }
   /** The file of a session that still runs is written again. */
-  const notRunning = async () => {
-    while (app.service.running.size > 0) await setImmediate()
-  }
-  const problem = 'session_missing sessions/1.md'
-  await notRunning()
+  while (app.service.running.size > 0) await setImmediate()
   await published.newEvents()
   rmSync(file)
-  const found = await published.next(({ event_type }) => event_type === 'problem_found')
-  t.match(found.payload, { code: 'session_missing', message: /start another session/ })
-  t.strictSame(
-    await published.newWords(),
-    [`problem_found ${problem}`],
-    'no state of it is invented',
-  )
-  t.strictSame(await shown(), ['PLANNING', problem])
+  t.same(await told(1), [' session 1 deleted by hand'])
+  t.strictSame(await published.newWords(), [], 'no state of it is invented')
+  t.strictSame(await shown(), ['PLANNING', []])
+  const next = await newSession(app, ref.case_id, {})
+  t.match((await app.request('GET', next.path)).json, { number: 2 }, 'its number is not used again')
 
-  await app.restart()
-  t.strictSame(await shown(), ['PLANNING', problem], 'also after a restart')
+  await app.close()
   save(file, String(text))
-  t.strictSame(await shown(), ['PLANNING'], 'it is back')
-
+  await app.restart()
   await app.close()
   rmSync(file)
   await app.restart()
-  t.strictSame(await shown(), ['PLANNING', problem], 'deleted while no service ran')
-  await must(app, 'PUT', `/cases/${ref.case_id}/state`, { state: 'BLOCKED' })
-  t.strictSame(await shown(), ['BLOCKED'], 'the operator went on')
-  await app.restart()
-  t.strictSame(await shown(), ['BLOCKED'])
-
-  await reaches(app, await newSession(app, ref.case_id, {}), 'plan_ready')
-  await notRunning()
-  const other = listen(t, app)
-  rmSync(app.file(ref.case_id, 'sessions', '2.md'))
-  await other.next(({ event_type }) => event_type === 'problem_found')
-  await newSession(app, ref.case_id, {})
-  t.strictSame(await shown(), ['BLOCKED'], 'with another session')
+  t.match((await told(2))?.[1], ' a session deleted by hand', 'while no service ran')
 })
