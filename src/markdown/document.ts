@@ -73,24 +73,25 @@ export function readDocument(text: string): DocumentResult {
   const inner = source.search(/(?<![^\n])---/)
   if (inner >= 0)
     return wrong(from + inner, 'this line starts with ---, which other readers treat as the end')
+  const values = ordinaryValues(source)
+  const read = values ? null : readYaml(source)
+  if (read?.ok === false)
+    return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
   const front = {
     start: from,
     end: to,
     get map() {
-      const read = readYaml(source)
-      if (!read.ok) throw new Error(`the two readers disagree: ${read.problem.message}`)
-      return read.map
+      return strictly(source)
     },
   }
-  const withFields = (fields: Map<string, Field>): DocumentResult => ({
-    ok: true,
-    document: { text, eol, front, fields, bodyStart },
-  })
-  const values = ordinaryValues(source)
-  if (values) return withFields(ordinaryFields(values, source, from))
+  const fields = values ? ordinaryFields(values, source, from) : strictFields(front)
+  return { ok: true, document: { text, eol, front, fields, bodyStart } }
+}
+
+function strictly(source: string): YamlMap {
   const read = readYaml(source)
-  if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
-  return withFields(strictFields(read.map, from))
+  if (!read.ok) throw new Error(`the two readers disagree: ${read.problem.message}`)
+  return read.map
 }
 
 /** Each key begins a line, and no value has a comment behind. */
@@ -108,7 +109,7 @@ function ordinaryFields(
   )
 }
 
-function strictFields(map: YamlMap, start: number): Map<string, Field> {
+function strictFields({ map, start }: Front): Map<string, Field> {
   const fields = new Map<string, Field>()
   for (const [key, pair] of map.pairs) {
     const { key: node, value } = pair

@@ -1,19 +1,12 @@
 import { AppError } from '../model/app-error.ts'
-import { type DocumentResult, readDocument } from './document.ts'
+import { readDocument } from './document.ts'
 import { removeKey, setKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
-/**
- * Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. `known` is the text's envelope, if
- * the caller has it.
- */
-export function withFields(
-  text: string,
-  fields: [string, YamlValue][],
-  known?: DocumentResult,
-): string {
+/** Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. */
+export function withFields(text: string, fields: [string, YamlValue][]): string {
   if (fields.length === 0) return text
-  const read = known ?? readDocument(text)
+  const read = readDocument(text)
   if (!read.ok) throw new AppError('unreadable_file', read.message)
   const { front, eol, bodyStart } = read.document
   if (!front) {

@@ -28,7 +28,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   edited = withTitle(edited, move)
   const read = readDocument(edited)
   if (read.ok && read.document.fields?.has('number')) {
-    edited = withFields(edited, [['number', to]], read)
+    edited = withFields(edited, [['number', to]])
   }
   if (!trail) return edited // a hand-made file has no trail to keep
   const { sha256 } = lines.find((line) => line.event === 'session_sealed')?.fields ?? {}

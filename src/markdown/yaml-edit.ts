@@ -15,13 +15,6 @@ import { plainValue } from './yaml-value.ts'
  * and spacing of everything else stay, and an equal value stays unchanged. The result is read again to check that it
  * says exactly this. Before a comment that could be a cut part of the value, a text gets quotes.
  */
-export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
-  const before = readYaml(source)
-  if (!before.ok) throw editError(key, before.problem.message)
-  return setKey(before.map, key, value, eol).source
-}
-
-/** Same as `setYaml`, for a source that is already parsed; returns the parsed result. */
 export function setKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
   const pair = map.pairs.get(key)
   if (pair && isEqual(plainValue(pair), value)) return map

@@ -20,7 +20,7 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 
 /** Cache, latest last: one write reads its text before, during and after an edit. */
-const recent = new Map<string, YamlMap>()
+const recent = new Map<string, YamlResult>()
 const MOST_RECENT = 3
 
 /**
@@ -28,11 +28,9 @@ const MOST_RECENT = 3
  * prototype key, at most 20 levels. Never throws for bad text. The result may be shared, so do not change it.
  */
 export function readYaml(source: string): YamlResult {
-  const known = recent.get(source)
-  const result: YamlResult = known ? { ok: true, map: known } : parsedYaml(source)
-  if (!result.ok) return result
+  const result = recent.get(source) ?? parsedYaml(source)
   recent.delete(source)
-  recent.set(source, result.map)
+  recent.set(source, result)
   if (recent.size > MOST_RECENT) recent.delete(recent.keys().next().value!)
   return result
 }

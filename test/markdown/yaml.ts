@@ -5,7 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { readDocument } from '../../src/markdown/document.ts'
 import { newFrontmatter, withFields, withoutFields } from '../../src/markdown/field-edit.ts'
-import { setYaml } from '../../src/markdown/yaml-edit.ts'
+import { setKey } from '../../src/markdown/yaml-edit.ts'
 import { readYaml } from '../../src/markdown/yaml-map.ts'
 import type { YamlValue } from '../../src/markdown/yaml-scalar.ts'
 import { plainValue } from '../../src/markdown/yaml-value.ts'
@@ -48,6 +48,12 @@ const anyValue: fc.Arbitrary<YamlValue> = fc.oneof(
     ),
   },
 )
+
+function setYaml(source: string, key: string, value: YamlValue, eol: '\n' | '\r\n'): string {
+  const read = readYaml(source)
+  ok(read.ok)
+  return setKey(read.map, key, value, eol).source
+}
 
 function valuesOf(source: string): Record<string, unknown> {
   const read = readYaml(source)
