@@ -52,17 +52,6 @@ export async function readRegular(
   return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
 }
 
-/** Same, with a retry if the disk failed, for files that would otherwise be set aside. */
-export async function readTwice(path: string, options: ReadOptions): Promise<ReadResult> {
-  const read = await readRegular(path, options)
-  return !read.ok && read.reason === 'io_error' ? readRegular(path, options) : read
-}
-
-/** Whether the file or the disk is at fault; other errors concern the process or machine and pass. */
-export function isOfFile({ reason, detail }: ReadFailure): boolean {
-  return reason !== 'io_error' || detail.startsWith('EIO')
-}
-
 /** Opens a file with the checks of `readRegular` while `read` runs; disk errors that it throws become values too. */
 export async function withOpened<T>(
   path: string | Buffer,

@@ -14,9 +14,9 @@ export function withFields(text: string, fields: [string, YamlValue][]): string 
     const gap = text.length > bodyStart && !/^[\r\n]/.test(text.slice(bodyStart)) ? eol : ''
     return text.slice(0, bodyStart) + block + gap + text.slice(bodyStart)
   }
-  let { map } = front
-  for (const [key, value] of fields) map = setKey(map, key, value, eol)
-  return text.slice(0, front.start) + map.source + text.slice(front.end)
+  let source = text.slice(front.start, front.end)
+  for (const [key, value] of fields) source = setKey(source, key, value, eol)
+  return text.slice(0, front.start) + source + text.slice(front.end)
 }
 
 /** Removes frontmatter keys with their lines. */
@@ -26,8 +26,9 @@ export function withoutFields(text: string, keys: readonly string[]): string {
   if (!read.ok) throw new AppError('unreadable_file', read.message)
   const { front, eol } = read.document
   if (!front) return text
-  const map = keys.reduce((map, key) => removeKey(map, key, eol), front.map)
-  return text.slice(0, front.start) + map.source + text.slice(front.end)
+  const source = text.slice(front.start, front.end)
+  const edited = keys.reduce((source, key) => removeKey(source, key, eol), source)
+  return text.slice(0, front.start) + edited + text.slice(front.end)
 }
 
 /** Returns a frontmatter block with one line per key, in this order. */

@@ -2,22 +2,24 @@ import type { Node, Pair } from 'yaml'
 import { AppError } from '../model/app-error.ts'
 import { TEXT_KEYS } from '../model/case-fields.ts'
 import type { LineEnding } from './lines.ts'
+import { ordinaryValues } from './ordinary-front.ts'
 import { commentBehind, cutsOf } from './yaml-cut.ts'
 import { editedList } from './yaml-list.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 import { isCollection, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { type YamlValue, yamlField, yamlQuoted } from './yaml-scalar.ts'
 import { isBlock, valueEnd } from './yaml-span.ts'
-import { plainValue } from './yaml-value.ts'
+import { plainNode, plainValue } from './yaml-value.ts'
 
 /**
  * Sets one key, or adds it after the last line, by replacing only the bytes of its value: comments, order, quoting
  * and spacing of everything else stay, and an equal value stays unchanged. The result is read again to check that it
  * says exactly this. Before a comment that could be a cut part of the value, a text gets quotes.
  */
-export function setKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
+export function setKey(source: string, key: string, value: YamlValue, eol: LineEnding): string {
+  const map = mapOf(source, key)
   const pair = map.pairs.get(key)
-  if (pair && isEqual(plainValue(pair), value)) return map
+  if (pair && isEqual(plainValue(pair), value)) return source
   const edited = pair ? replaceValue(map, key, pair, value, eol) : addKey(map, key, value, eol)
   return verifyEdit(map, edited, key, value)
 }
@@ -26,11 +28,18 @@ export function setKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnd
  * Removes the line of a key; a comment at its end stays as a line. A key that has no line for itself gets an empty value
  * instead.
  */
-export function removeKey(map: YamlMap, key: string, eol: LineEnding): YamlMap {
+export function removeKey(source: string, key: string, eol: LineEnding): string {
+  const map = mapOf(source, key)
   const pair = map.pairs.get(key)
-  if (!pair) return map
+  if (!pair) return source
   const edited = withoutLine(map, pair)
-  return edited === null ? setKey(map, key, null, eol) : verifyEdit(map, edited, key, undefined)
+  return edited === null ? setKey(source, key, null, eol) : verifyEdit(map, edited, key, undefined)
+}
+
+function mapOf(source: string, key: string): YamlMap {
+  const read = readYaml(source)
+  if (!read.ok) throw editError(key, read.problem.message)
+  return read.map
 }
 
 /** Null if the pair is not one whole line. */
@@ -128,25 +137,27 @@ function addKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): s
   return `${source}${gap}${indent}${key}:${text && ` ${text}`}${eol}`
 }
 
-/** Parses the edited text. Throws unless the key has the value (undefined: is gone) and all other keys are unchanged. */
+/** Reads the edited text. Throws unless the key has the value (undefined: is gone) and all other keys are unchanged. */
 function verifyEdit(
   before: YamlMap,
   edited: string,
   key: string,
   value: YamlValue | undefined,
-): YamlMap {
-  const after = readYaml(edited)
-  if (!after.ok) throw editError(key, after.problem.message)
-  const pair = after.map.pairs.get(key)
-  const isAsMeant = value === undefined ? !pair : isEqual(plainValue(pair), value)
+): string {
+  const values = ordinaryValues(edited)
+  const after = values ? new Map(Object.entries(values)) : valuesOf(mapOf(edited, key))
+  const isAsMeant = value === undefined ? !after.has(key) : isEqual(after.get(key), value)
   if (!isAsMeant) {
     throw editError(key, 'the value would not read back the same')
   }
-  const otherValues = ({ pairs }: YamlMap) =>
-    [...pairs].filter(([name]) => name !== key).map(([name, pair]) => [name, plainValue(pair)])
-  if (!isEqual(otherValues(before), otherValues(after.map)))
+  const others = (all: Map<string, YamlValue>) => [...all].filter(([name]) => name !== key)
+  if (!isEqual(others(valuesOf(before)), others(after)))
     throw editError(key, 'another key would change')
-  return after.map
+  return edited
+}
+
+function valuesOf({ pairs }: YamlMap): Map<string, YamlValue> {
+  return new Map([...pairs].map(([name, pair]) => [name, plainNode(pair.value)]))
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

@@ -49,12 +49,6 @@ const anyValue: fc.Arbitrary<YamlValue> = fc.oneof(
   },
 )
 
-function setYaml(source: string, key: string, value: YamlValue, eol: '\n' | '\r\n'): string {
-  const read = readYaml(source)
-  ok(read.ok)
-  return setKey(read.map, key, value, eol).source
-}
-
 function valuesOf(source: string): Record<string, unknown> {
   const read = readYaml(source)
   ok(read.ok, `${JSON.stringify(source)} does not read: ${JSON.stringify(read)}`)
@@ -89,7 +83,7 @@ t.test('setting a field changes the bytes of its value and no others', async () 
       ({ source, eol, fields }, key, value) => {
         const before = valuesOf(source)
         deepEqual(before, Object.fromEntries(fields.map((each) => [each.key, each.value])))
-        const edited = setYaml(source, key, value, eol)
+        const edited = setKey(source, key, value, eol)
         deepEqual(valuesOf(edited), { ...before, [key]: value })
         const index = fields.findIndex((each) => each.key === key)
         const lines = keyLines(source, eol)
@@ -105,7 +99,7 @@ t.test('setting a field changes the bytes of its value and no others', async () 
         const kept = comments(source).filter((c) => !own.includes(c) && !/no comment|# no"/.test(c))
         for (const comment of kept) ok(edited.includes(comment.trimEnd()), `${comment} is kept`)
         equal(/(?<!\r)\n/.test(edited), eol === '\n', 'line endings stay')
-        equal(setYaml(edited, key, value, eol), edited, 'setting it again changes nothing')
+        equal(setKey(edited, key, value, eol), edited, 'setting it again changes nothing')
       },
     ),
     { numRuns: 40 },
@@ -119,11 +113,11 @@ t.test('emptying a field and setting it again', async () => {
       fc.constantFrom('id', 'title', 'tags'),
       ({ source, eol, fields }, key) => {
         const before = valuesOf(source)
-        const empty = setYaml(source, key, null, eol)
+        const empty = setKey(source, key, null, eol)
         deepEqual(valuesOf(empty), { ...before, [key]: null })
         ok(before[key] === null || !/ ?:[ \t]+\r?$/m.test(changedPart(source, empty).now))
         const { value } = fields.find((each) => each.key === key)!
-        deepEqual(valuesOf(setYaml(empty, key, value as YamlValue, eol)), before)
+        deepEqual(valuesOf(setKey(empty, key, value as YamlValue, eol)), before)
       },
     ),
     { numRuns: 40 },
@@ -157,7 +151,7 @@ t.test('a string is written so that every reader reads that string', async () =>
     { numRuns: 40 },
   )
   for (const text of TRICKY_STRINGS) {
-    const edited = setYaml('title: x\n', 'title', text, '\n')
+    const edited = setKey('title: x\n', 'title', text, '\n')
     deepEqual(jsYaml3.safeLoad(edited), { title: text })
     deepEqual(jsYaml4.load(edited), { title: text })
   }
@@ -218,7 +212,7 @@ t.test('how an edit looks', (t) => {
     ['the same value', "a: 'b'\n", 'a', 'b', "a: 'b'\n"],
   ]
   for (const [name, source, key, value, wanted] of cases) {
-    t.equal(setYaml(source, key, value, '\n'), wanted, name)
+    t.equal(setKey(source, key, value, '\n'), wanted, name)
   }
   t.end()
 })
@@ -345,7 +339,7 @@ t.test('frontmatter is parsed once by what a write does with it', async (t) => {
   const map = () => (readYaml(source) as { map: object }).map
   const first = map()
   t.equal(map(), first)
-  setYaml(source, 'd', 'e', '\n')
+  setKey(source, 'd', 'e', '\n')
   t.equal(map(), first)
   for (let n = 0; n < 3; n++) readYaml(`a${n}: b`)
   t.not(map(), first, 'and kept for a moment')
