@@ -3,7 +3,7 @@ import { readDocument } from '../markdown/document.ts'
 import { lineAt } from '../markdown/lines.ts'
 import { readYaml } from '../markdown/yaml-map.ts'
 import type { YamlValue } from '../markdown/yaml-scalar.ts'
-import { plainValue } from '../markdown/yaml-value.ts'
+import { plainNode } from '../markdown/yaml-value.ts'
 import { type BacklogBody, readBacklogBody } from './backlog-body.ts'
 import { caseIdFor } from './case-id.ts'
 import { ended, endingOf, STILL_OPEN } from './ending.ts'
@@ -174,7 +174,7 @@ function quotedNames(source: string): string {
 /** The last status of a configuration means done. */
 function lastStatusOf(config: InputFile): string | undefined {
   const read = readYaml(decodeText(config, EXPECTED))
-  const statuses = read.ok ? plainValue(read.map.pairs.get('statuses')) : null
+  const statuses = read.ok ? plainNode(read.map.pairs.get('statuses')?.value) : null
   const last = Array.isArray(statuses) ? statuses.at(-1) : null
   return typeof last === 'string' ? last.toLowerCase() : undefined
 }

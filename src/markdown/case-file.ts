@@ -13,14 +13,7 @@ import {
 import type { ChecklistItem } from '../model/gate.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { TITLE_MAX } from '../model/words.ts'
-import {
-  checklistNow,
-  checklistOf,
-  checklistProblems,
-  countedItems,
-  withItem,
-  withTicks,
-} from './checklist.ts'
+import { checklistOf, checklistProblems, countedItems, withItem, withTicks } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
@@ -38,7 +31,6 @@ import {
   LEAD,
   plainRegion,
   readSections,
-  readSectionsNow,
   type Sectioned,
   type SectionLayout,
   sectionText,
@@ -80,8 +72,6 @@ export interface CaseReading {
 
 /** Reads a case.md. Never throws, whatever the text contains. */
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
-  const now = readCaseNow(text, origin)
-  if (now) return now
   const read = readCaseFile(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
   const sections = await readSections(text, CASE_LAYOUT, read.document.bodyStart)
@@ -90,18 +80,6 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
   return { value: null, problems: [{ code: 'too_complex', file: CASE_FILE, line: null, message }] }
-}
-
-/**
- * Synchronous `readCase`, which works for nearly every case.md; null if the body needs the markdown parser, which
- * runs in a worker.
- */
-export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
-  const read = readCaseFile(text)
-  if (!read.ok) return { value: null, problems: [read.problem] }
-  const sections = readSectionsNow(text, CASE_LAYOUT, read.document.bodyStart)
-  const checklist = sections && checklistNow(sections)
-  return sections && checklist && caseIn(read.document, sections, checklist, origin)
 }
 
 /** A case written by a person may have no frontmatter, but fields without their `---` lines are a problem. */

@@ -36,14 +36,10 @@ export async function readChecklist(
 
 /** Same, for a text whose sections are known. */
 export async function checklistOf(sections: Sectioned): Promise<Checklist | null> {
-  return checklistNow(sections) ?? parsedChecklist(sections)
-}
-
-/** Synchronous `checklistOf`; null if the parser is needed, which runs in a worker. */
-export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
   const items = range ? shortItems(sections.text, range.from) : []
-  return items && !mayContainStrays(sections, range) ? { items, strays: [] } : null
+  if (items && !mayContainStrays(sections, range)) return { items, strays: [] }
+  return parsedChecklist(sections)
 }
 
 /** Returns the items that count. Unreadable ones are required without a type, so that no proof satisfies them. */

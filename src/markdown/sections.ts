@@ -1,7 +1,7 @@
 import { AppError } from '../model/app-error.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
-import { type Heading, type OptionalHeading, outline, shortOutline } from './outline.ts'
+import { type Heading, type OptionalHeading, outline } from './outline.ts'
 
 /** Which part of a file has sections, and their headings. */
 export interface SectionLayout {
@@ -48,27 +48,8 @@ export async function readSections(
 ): Promise<Sectioned | null> {
   const bounds = layout.bounds(text, bodyStart)
   if (!bounds) return null
-  const headings = await outline(
-    text.slice(bounds.from, bounds.to),
-    layout.names,
-    layout.optional?.(text),
-  )
-  return headings && sectioned(text, bounds, headings)
-}
-
-/** Synchronous `readSections`; null also if the parser is needed, which runs in a worker. */
-export function readSectionsNow(
-  text: string,
-  layout: SectionLayout,
-  bodyStart?: number,
-): Sectioned | null {
-  const bounds = layout.bounds(text, bodyStart)
-  if (!bounds) return null
-  const headings = shortOutline(
-    text.slice(bounds.from, bounds.to),
-    layout.names,
-    layout.optional?.(text),
-  )
+  const body = text.slice(bounds.from, bounds.to)
+  const headings = await outline(body, layout.names, layout.optional?.(text))
   return headings && sectioned(text, bounds, headings)
 }
 
@@ -97,7 +78,7 @@ function sectioned(
   }
 }
 
-/** Same for an edited text that is unchanged before its body. */
+/** `readSections` for an edited text that is unchanged before its body. */
 export function readEdited(
   { ranges }: Sectioned,
   text: string,

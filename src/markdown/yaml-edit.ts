@@ -9,7 +9,7 @@ import { readYaml, type YamlMap } from './yaml-map.ts'
 import { isCollection, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { type YamlValue, yamlField, yamlQuoted } from './yaml-scalar.ts'
 import { isBlock, valueEnd } from './yaml-span.ts'
-import { plainNode, plainValue } from './yaml-value.ts'
+import { plainNode } from './yaml-value.ts'
 
 /**
  * Sets one key, or adds it after the last line, by replacing only the bytes of its value: comments, order, quoting
@@ -19,7 +19,7 @@ import { plainNode, plainValue } from './yaml-value.ts'
 export function setKey(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const map = mapOf(source, key)
   const pair = map.pairs.get(key)
-  if (pair && isEqual(plainValue(pair), value)) return source
+  if (pair && isEqual(plainNode(pair.value), value)) return source
   const edited = pair ? replaceValue(map, key, pair, value, eol) : addKey(map, key, value, eol)
   return verifyEdit(map, edited, key, value)
 }

@@ -1,16 +1,12 @@
-import type { Pair, Scalar } from 'yaml'
+import type { Scalar } from 'yaml'
 import { isMap, isScalar, isSeq } from './yaml-package.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
- * Returns the value of a pair. A plain scalar is the text as written: `0123` is the text 0123 and `1.10` is 1.10,
+ * Returns the value of a node. A plain scalar is the text as written: `0123` is the text 0123 and `1.10` is 1.10,
  * since a title that looks like a number is still a title. Only an empty value, `null`, `~`, `true`, `false` and
  * canonical integers are typed.
  */
-export function plainValue(pair: Pair | undefined): YamlValue | undefined {
-  return pair === undefined ? undefined : plainNode(pair.value)
-}
-
 export function plainNode(node: unknown): YamlValue {
   if (isScalar(node)) return scalarValue(node.value, node.source, node.type)
   if (isSeq(node)) return node.items.map(plainNode)

@@ -8,7 +8,7 @@ import { newFrontmatter, withFields, withoutFields } from '../../src/markdown/fi
 import { setKey } from '../../src/markdown/yaml-edit.ts'
 import { readYaml } from '../../src/markdown/yaml-map.ts'
 import type { YamlValue } from '../../src/markdown/yaml-scalar.ts'
-import { plainValue } from '../../src/markdown/yaml-value.ts'
+import { plainNode } from '../../src/markdown/yaml-value.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { frontmatter, TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 
@@ -52,7 +52,7 @@ const anyValue: fc.Arbitrary<YamlValue> = fc.oneof(
 function valuesOf(source: string): Record<string, unknown> {
   const read = readYaml(source)
   ok(read.ok, `${JSON.stringify(source)} does not read: ${JSON.stringify(read)}`)
-  return Object.fromEntries([...read.map.pairs].map(([key, pair]) => [key, plainValue(pair)]))
+  return Object.fromEntries([...read.map.pairs].map(([key, pair]) => [key, plainNode(pair.value)]))
 }
 
 /** The source from the first to the last byte that an edit changed, before and after. */
@@ -381,7 +381,7 @@ t.test('frontmatter that is read, however odd', async (t) => {
     }
     const { front, bodyStart } = result.document
     const found =
-      front && Object.fromEntries([...front.map.pairs].map(([k, p]) => [k, plainValue(p)]))
+      front && Object.fromEntries([...front.map.pairs].map(([k, p]) => [k, plainNode(p.value)]))
     t.strictSame(found, values, name)
     t.equal(text.slice(bodyStart), body, `${name}: body`)
   }
