@@ -10,7 +10,7 @@ import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
 import { createPublishedFacts } from './events/published-facts.ts'
 import { type Compared, createPublisher } from './events/publisher.ts'
-import { publishWorkspaceProblems } from './events/workspace-problems.ts'
+import { createWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
@@ -28,7 +28,7 @@ import { createRedactor, type Redactor, redactedUpdates } from './sessions/redac
 import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/sessions.ts'
 import { installedReaders } from './sessions/start-checks.ts'
-import { createWorkspaceProblems } from './sessions/workspace-problems.ts'
+import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
@@ -52,6 +52,7 @@ import { clearLeftovers } from './workspace/leftovers.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
+import { watchEntries } from './workspace/sync/entries-watcher.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 import { createWorktrees } from './worktrees/worktrees.ts'
@@ -129,6 +130,7 @@ async function open(
   const changes = createBus<Change>(onError)
   const compared = createBus<Compared>(onError)
   const outputs = createBus<SessionOutput>(onError)
+  const sawNames = createBus<void>(onError)
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
@@ -153,6 +155,7 @@ async function open(
     state,
     ownership,
     publish: changed.publish,
+    sawNames: sawNames.publish,
     isRunningHere,
     rowFromLastRun: stored.rowFromLastRun,
     now,
@@ -242,7 +245,8 @@ async function open(
     limits,
     operator,
   })
-  const problems = createWorkspaceProblems({ root, settings, readers, scan, database, environment })
+  const find = () => findWorkspaceProblems({ root, settings, readers, scan, database, environment })
+  const problems = createWorkspaceProblems({ find, publisher, log })
   const worktrees = createWorktrees({ state, store: records, isRunningHere, sessions, now, log })
   const sync = createRecordSync({
     layout,
@@ -273,6 +277,7 @@ async function open(
     catalog.json(caseId)
   })
   compared.subscribe(handEditHistory.changed)
+  sawNames.subscribe(problems.changed)
   eventLog.subscribe(() => index.changed())
 
   undo.add(() => lateSaves.idle())
@@ -308,7 +313,7 @@ async function open(
   /** Publishes what changed while no service ran, stores what was read, and starts the watcher. */
   async function publishAndStore({ signal }: AbortController): Promise<void> {
     const linked = await latest.begin(signal)
-    await publisher.begin(await problems(), isGone, signal)
+    await publisher.begin(await problems.read(), isGone, signal)
     // updating the links has changed their folders
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.readCase(id)))
     // an edit by hand may have been made while no service ran
@@ -323,7 +328,8 @@ async function open(
     void index.write() // a clone has no index.md
     search.begin()
     synchronizer.start()
-    undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
+    problems.begin()
+    undo.add(problems.close, watchEntries(root, problems.changed, log))
     stage = 'begun'
   }
 
@@ -358,7 +364,7 @@ async function open(
     synchronizer,
     runGuard,
     eventLog,
-    problems,
+    problems: problems.read,
     search,
     watching: synchronizer.health,
     watched: synchronizer.watched,

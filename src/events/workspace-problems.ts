@@ -1,34 +1,66 @@
 /** Publishes `problem_found` and `problem_cleared` for problems outside of any case, such as casefile.md. */
 
 import type { Problem } from '../model/problem.ts'
+import type { Publisher } from './publisher.ts'
+
+export interface WorkspaceProblems {
+  /** Looks for the problems, and publishes what has changed. */
+  read(): Promise<Problem[]>
+  /** Call it when they may have changed. They are read in a moment. */
+  changed(): void
+  /** Call it after the start: before, nothing is published. */
+  begin(): void
+  close(): Promise<void>
+}
 
 interface WorkspaceProblemsDeps {
   /** Problems that belong to no case. */
-  problems(): Promise<Problem[]>
-  publish(problems: Problem[]): void
+  find(): Promise<Problem[]>
+  publisher: Pick<Publisher, 'publishWorkspace'>
   log(line: string): void
 }
 
-const EVERY_MS = 1000
+/** A save causes several changes. */
+const GATHER_MS = 100
 
-/** Publishes problems that belong to no case, soon after they appear or disappear. Returns a function that stops it. */
-export function publishWorkspaceProblems(deps: WorkspaceProblemsDeps): () => Promise<void> {
-  const { problems, publish, log } = deps
-  let publishing: Promise<void> | null = null
+export function createWorkspaceProblems({
+  find,
+  publisher,
+  log,
+}: WorkspaceProblemsDeps): WorkspaceProblems {
+  let isPublishing = false
+  let timer: NodeJS.Timeout | undefined
+  let last: Promise<unknown> = Promise.resolve()
 
-  function begin(): void {
-    publishing ??= problems()
-      .then(publish)
-      .catch((error: unknown) => log(`problems could not be published: ${String(error)}`))
-      .finally(() => {
-        publishing = null
-      })
+  /** One after the other, so that an older reading is not published after a newer one. */
+  function read(): Promise<Problem[]> {
+    const found = last.then(find).then((problems) => {
+      if (isPublishing) publisher.publishWorkspace(problems)
+      return problems
+    })
+    last = found.catch(() => {})
+    return found
   }
 
-  begin()
-  const timer = setInterval(begin, EVERY_MS)
-  return async () => {
-    clearInterval(timer)
-    await publishing
+  function readLater(): void {
+    timer = undefined
+    read().catch((error: unknown) => log(`problems could not be published: ${String(error)}`))
+  }
+
+  function changed(): void {
+    if (isPublishing) timer ??= setTimeout(readLater, GATHER_MS).unref()
+  }
+
+  return {
+    read,
+    changed,
+    begin() {
+      isPublishing = true
+    },
+    async close() {
+      isPublishing = false
+      clearTimeout(timer)
+      await last
+    },
   }
 }

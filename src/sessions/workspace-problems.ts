@@ -13,17 +13,15 @@ interface ProblemsDeps extends Pick<FoundPlaces, 'root' | 'settings'> {
   environment: NodeJS.ProcessEnv
 }
 
-/** Returns the problems that belong to no case. */
-export function createWorkspaceProblems(deps: ProblemsDeps): () => Promise<Problem[]> {
-  return async () => {
-    const present = await deps.settings()
-    return [
-      ...present.problems,
-      ...(await agentFileProblems(deps.root, deps.readers, present.files)),
-      ...deps.scan.unknownEntries(),
-      ...stateProblems(deps.database),
-      ...(await folderProblems(deps.root)),
-      ...desktopProblems(present, deps.environment),
-    ]
-  }
+/** Finds the problems that belong to no case. */
+export async function findWorkspaceProblems(deps: ProblemsDeps): Promise<Problem[]> {
+  const present = await deps.settings()
+  return [
+    ...present.problems,
+    ...(await agentFileProblems(deps.root, deps.readers, present.files)),
+    ...deps.scan.unknownEntries(),
+    ...stateProblems(deps.database),
+    ...(await folderProblems(deps.root)),
+    ...desktopProblems(present, deps.environment),
+  ]
 }

@@ -66,6 +66,8 @@ export interface ScanDeps extends CaseLookDeps {
   rowFromLastRun?(id: string): KnownCase | undefined
   /** Sets latest.md; undefined for commands that only read. */
   latest?: Latest
+  /** Called when `unknownEntries` may have changed. */
+  sawNames?(): void
   /** Called when files of a case must be read again in `ms`. */
   onUnstable(caseId: string, ms: number): void
 }
@@ -84,6 +86,7 @@ export function createScan(deps: ScanDeps): Scan {
         id,
         problems.map((problem) => ({ ...problem, file: file(problem.file) })),
       )
+      deps.sawNames?.()
     },
   }
 
@@ -211,7 +214,10 @@ export function createScan(deps: ScanDeps): Scan {
 
   return {
     readCase,
-    compareNames: () => compareNames(),
+    async compareNames() {
+      await compareNames()
+      deps.sawNames?.()
+    },
     readAll,
     canList: () => isListed,
     unknownEntries: () => [...unknownEntries, ...[...problemsWithoutCase.values()].flat()],

@@ -34,7 +34,7 @@ export interface WorkspaceParts {
 export interface WorkspaceDeps
   extends Pick<
       ScanDeps,
-      'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun' | 'lastGood'
+      'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun' | 'lastGood' | 'sawNames'
     >,
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {

@@ -4,6 +4,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { trust } from '../../src/trust/command.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { watchesOf } from '../fixtures/watches-of.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -77,6 +78,29 @@ t.test('folders that come, go, are moved and change places are followed', async 
   rmSync(app.file(renamed), { recursive: true })
   await seen('case_deleted', renamed)
   t.equal((await app.request('GET', '/health')).json.cases, 3)
+})
+
+t.test('problems beside the cases are told without a request, or with one', async (t) => {
+  const { app, published } = await watched(t, [])
+  const told = (type: string, code: string, file: string) =>
+    published.next(
+      ({ event_type, payload }) =>
+        event_type === `problem_${type}` && payload.code === code && payload.file === file,
+    )
+  const settings = join(app.root, 'casefile.md')
+  writeFileSync(settings, '---\ncolour: red\n---\n')
+  await told('found', 'bad_settings', 'casefile.md')
+  writeFileSync(settings, '---\nenv: [TOKEN]\n---\n')
+  await told('cleared', 'bad_settings', 'casefile.md')
+  await told('found', 'untrusted_settings', 'casefile.md')
+  const { root, stateDir } = app
+  await trust({ root, stateDir, yes: true }, { print() {}, warn() {}, ask: null })
+  t.same((await app.request('GET', '/health')).json.problems, [])
+  await told('cleared', 'untrusted_settings', 'casefile.md')
+  writeFileSync(app.file('nobody'), '')
+  await told('found', 'bad_name', 'cases/nobody')
+  rmSync(app.file('nobody'))
+  await told('cleared', 'bad_name', 'cases/nobody')
 })
 
 const onLinux = { skip: process.platform !== 'linux' && 'only Linux says what is watched' }

@@ -389,7 +389,7 @@ t.test('nothing outside is read or watched through a link', async (t) => {
     { code: 'symbolic_link', file: 'proof' },
   ])
   t.equal((await service.request('GET', `/cases/${second}/memory/notes.md`)).status, 409)
-  t.equal(watchesOf(service.pid), 2 + 3, 'the folders of the cases and the two above them')
+  t.equal(watchesOf(service.pid), 3 + 3, 'the folders of the cases and the three above them')
 })
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
