@@ -118,6 +118,7 @@ export async function openReadingApp(
     })
     return found
   })
+  const webhooks = createWebhookStore(database)
   const begun = Promise.resolve()
   const service = only<HttpDeps>({
     layout,
@@ -152,7 +153,10 @@ export async function openReadingApp(
       ofSession: (id) =>
         readConversations(database, log).find(({ session_id }) => session_id === id) ?? null,
     }),
-    webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
+    webhooks: only<HttpDeps['webhooks']>({
+      ...readWebhooks(webhooks, new Map(webhooks.all().map((each) => [each.webhook.id, each]))),
+      syncNotify: async () => {},
+    }),
     worktrees: only<HttpDeps['worktrees']>(readWorktrees(stateDir)),
     sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),
     now: () => new Date().toISOString(),

@@ -1,7 +1,4 @@
-/**
- * Table `events`: every event with its id. Streams and webhooks read from here, so a client that reconnects misses
- * nothing.
- */
+/** Table `events`: every event with its id. Streams read from here, so a client that reconnects misses nothing. */
 
 import type { Database, Run } from '../state/database.ts'
 import { createLogEpochs } from './log-epochs.ts'
@@ -15,6 +12,12 @@ export interface LogEvent {
 }
 
 export type NewEvent = Omit<LogEvent, 'id'>
+
+/** What is written in the transaction of events, and what is done once it is stored. */
+export interface Alongside {
+  write(run: Run): void
+  onWritten(): void
+}
 
 /**
  * The events of a workspace, in order. An event is stored, in one transaction with the facts that caused it, before
@@ -52,18 +55,15 @@ export interface EventLog {
   nameOf(id: number): string
   /** The number of the event with this name, after which a client can resume; null if events after it are missing. */
   find(name: string): number | null
-  /**
-   * Keeps events with larger ids for receivers that still need them, up to a hard limit; null if none does. At least
-   * the newest 10,000 events are always kept.
-   */
-  keepFrom(id: number | null): void
+  /** Sets what is written with all later events. It is called as soon as they have their ids. */
+  writeAlongside(prepare: (events: readonly LogEvent[]) => Alongside): void
 }
 
 export interface EventLogOptions {
   log: (line: string) => void
   /** The minimum number of newest events to keep. */
   keepEvents?: number
-  /** Hard limits, even if a receiver still waits: number of events, and of characters. */
+  /** Hard limits, even if a reader still waits: number of events, and of characters. */
   maxEvents?: number
   maxLength?: number
 }
@@ -82,7 +82,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
   let { first = 0, last = 0, length = 0 } = ends ?? {}
   const epochs = createLogEpochs(database)
   let onDisk = last
-  let neededAfter = Number.POSITIVE_INFINITY
+  let prepare: ((events: readonly LogEvent[]) => Alongside) | null = null
   let isTrimming = false
   const listeners = new Set<(event: LogEvent) => void>()
   const readers = new Set<{ at: number }>()
@@ -103,7 +103,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
   function trim(): void {
     const count = onDisk - first + 1
     if (isTrimming || first === 0 || count < keepEvents * 1.1) return
-    const reached = Math.min(neededAfter, ...[...readers].map(({ at }) => at))
+    const reached = Math.min(...[...readers].map(({ at }) => at))
     const isTooMuch = count > maxEvents || length > maxLength
     const upTo = isTooMuch
       ? onDisk - Math.floor(count * 0.9)
@@ -111,7 +111,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     if (upTo < first) return
     if (upTo > reached) {
       log(
-        `the event log is as large as it may get: events ${first} to ${upTo}, for which a receiver still waits, are dropped`,
+        `the event log is as large as it may get: events ${first} to ${upTo}, for which a reader still waits, are dropped`,
       )
     }
     isTrimming = true
@@ -156,6 +156,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
       const begin = events.length === 0 ? null : epochs.beginAt(last + 1)
       const numbered = events.map((event) => ({ id: ++last, ...event }))
       for (const { envelope } of numbered) length += envelope.length
+      const queued = numbered.length > 0 ? prepare?.(numbered) : undefined
       database.write(
         (run) => {
           begin?.(run)
@@ -163,10 +164,12 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
             run('INSERT INTO events (id, type, envelope) VALUES (?, ?, ?)', id, type, envelope)
           }
           alongside?.(run)
+          queued?.write(run)
         },
         () => {
           onWritten?.()
           for (const event of numbered) publish(event)
+          queued?.onWritten()
           trim()
         },
       )
@@ -193,9 +196,8 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
       const isKnown = id !== null && (id === last || (first > 0 && id >= first - 1 && id < last))
       return isKnown ? id : null
     },
-    keepFrom(id) {
-      neededAfter = id ?? Number.POSITIVE_INFINITY
-      trim()
+    writeAlongside(next) {
+      prepare = next
     },
   }
 }

@@ -9,7 +9,7 @@ export const APPLICATION_ID = 0x63617365
 /**
  * The migrations. A database has applied the first `user_version` of them. Released steps never change; add new ones.
  */
-const MIGRATIONS: string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -110,6 +110,29 @@ const MIGRATIONS: string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   'DROP TABLE search_words',
+  `
+  -- an event is queued for a webhook in its own transaction, instead of being read from the log behind a cursor
+  INSERT OR IGNORE INTO deliveries (webhook_id, event_id, message_id, type, envelope, state, attempts, tries)
+  SELECT webhooks.id, events.id, '', events.type, envelope, 'queued', '[]', 0
+  FROM webhooks JOIN events ON events.id > cursor
+  WHERE events.id <= ifnull(registration ->> 'ends_after', events.id)
+    AND ifnull(registration ->> 'case_id', envelope ->> '$.payload.case_id') IS envelope ->> '$.payload.case_id'
+    AND EXISTS (
+      SELECT 1 FROM json_each(ifnull(
+        (SELECT value ->> 'events' FROM json_each(registration, '$.earlier_events')
+          WHERE value ->> 'up_to' >= events.id LIMIT 1),
+        registration ->> 'events'
+      )) WHERE value = events.type OR value = '*' AND events.type IN (
+        'session_started', 'session_completed', 'proof_created', 'proof_updated', 'agent_completed',
+        'case_updated', 'case_state_changed'
+      )
+    );
+  UPDATE webhooks SET registration = json_set(
+    json_remove(registration, '$.ends_after', '$.earlier_events'),
+    '$.case_deleted', json(iif(registration ->> 'ends_after' IS NULL, 'false', 'true'))
+  );
+  ALTER TABLE webhooks DROP COLUMN cursor;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

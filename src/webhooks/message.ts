@@ -33,8 +33,8 @@ export function newDelivery(event: LogEvent): Delivery {
 }
 
 /** Whether this webhook gets the event. */
-export function matches(webhook: Webhook, { id, type, envelope }: LogEvent): boolean {
-  if (!wantsType(webhook, type, id)) return false
+export function matches(webhook: Webhook, { type, envelope }: LogEvent): boolean {
+  if (!wantsType(webhook, type)) return false
   return webhook.case_id === null || caseOf(envelope) === webhook.case_id
 }
 

@@ -620,14 +620,7 @@ t.test('after a restart all is as before, and no secret was ever told', async (t
   await rename(id, 'it fails')
   await settled(path, 1)
   await request('PATCH', path, { active: false }) // else it is tried again in 4 s
-  // the global ones were refused as well, each in its own time
-  const { webhooks, eventLog } = app.service
-  await once('/webhooks', (all) =>
-    all.every(
-      (each: { id: string; active: boolean }) =>
-        !each.active || webhooks.status(each.id).cursor === eventLog.last,
-    ),
-  )
+  await app.service.webhooks.idle() // the global ones were refused as well, each in its own time
   const paths = ['/webhooks', path, `${path}/deliveries`]
   const before = await Promise.all(paths.map((where) => request('GET', where)))
   await app.restart()

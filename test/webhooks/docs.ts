@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { type Delivery, JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
+import { JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/event-lookup.ts'
 import { openDatabase } from '../../src/state/database.ts'
-import { createWebhookStore } from '../../src/state/webhooks.ts'
-import { messageId, signedHeaders } from '../../src/webhooks/message.ts'
+import { queueEvent, saveOutcomes } from '../../src/state/webhooks.ts'
+import { messageId, newDelivery, signedHeaders } from '../../src/webhooks/message.ts'
 import { type Fence, fencesOf, readPage, tableBelow, typedIn } from '../fixtures/doc-code.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -365,16 +365,18 @@ t.test('the loop sends again what is dead, the oldest first', needing('curl', 'j
   const receiver = await openReceiver(t)
   const { id } = await must(app, 'POST', '/webhooks', { url: receiver.url, secret: SECRET })
   await app.close()
-  const dead = [1, 2].map((event): Delivery => {
+  const database = await openDatabase(app.stateDir, t.fail)
+  const dead = [1, 2].map((event) => {
     const timestamp = '2026-11-20T09:54:00.000Z'
     const envelope = JSON.stringify({ event_type: 'case_updated', timestamp, payload: {} })
-    const type = 'case_updated'
-    const message = { id: messageId({ id: event, type, envelope }), event, type, envelope }
-    return { ...message, state: 'dead', attempts: [], tries: 10, next_at: null }
+    const queued = { id: event, type: 'case_updated', envelope }
+    const before = newDelivery(queued)
+    database.write((run) => {
+      queueEvent(run, id, queued)
+      saveOutcomes(run, id, [{ before, after: { ...before, state: 'dead', tries: 10 } }], null)
+    })
+    return before
   })
-  const database = await openDatabase(app.stateDir, t.fail)
-  const store = createWebhookStore(database)
-  store.save(store.all()[0]!, dead)
   await database.close()
   await app.restart()
   const loop = blocks.find(({ code }) => code.includes('/redeliver'))?.code ?? ''
