@@ -18,7 +18,8 @@ import type { MarkdownDocument } from './document.ts'
 import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
 import { parseRequirement } from './requirement-line.ts'
-import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
+import { keyOf } from './yaml-map.ts'
+import { isMap, isNode, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
 /** The settings in a casefile.md, or the problem that makes it unreadable. */
@@ -336,10 +337,6 @@ function writtenValue(node: unknown): Written {
     return Object.fromEntries(node.items.map((pair) => [keyOf(pair), writtenValue(pair.value)]))
   }
   return scalarText(node)
-}
-
-function keyOf(pair: Pair): string {
-  return isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
 }
 
 /** The value at a path, and the offset in the YAML of its key or list item. */

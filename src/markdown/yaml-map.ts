@@ -85,7 +85,7 @@ function forbidden(document: Document.Parsed): YamlProblem | null {
   return problem
 }
 
-function keyOf(pair: Pair): string {
+export function keyOf(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
 }
 

@@ -1,4 +1,5 @@
 import type { Scalar } from 'yaml'
+import { keyOf } from './yaml-map.ts'
 import { isMap, isScalar, isSeq } from './yaml-package.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
@@ -11,12 +12,7 @@ export function plainNode(node: unknown): YamlValue {
   if (isScalar(node)) return scalarValue(node.value, node.source, node.type)
   if (isSeq(node)) return node.items.map(plainNode)
   if (isMap(node)) {
-    return Object.fromEntries(
-      node.items.map((pair) => [
-        String(isScalar(pair.key) ? pair.key.value : pair.key),
-        plainNode(pair.value),
-      ]),
-    )
+    return Object.fromEntries(node.items.map((pair) => [keyOf(pair), plainNode(pair.value)]))
   }
   return null
 }
