@@ -5,18 +5,16 @@ import type { ServiceLocation } from '../client/session-stream.ts'
 import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Served } from '../serve.ts'
-import { askOwner } from '../state/owner/ask-owner.ts'
+import { askOwner, createOwnerTimeouts } from '../state/owner/find-owner.ts'
 import {
   isGone,
   isSame,
   isTaken,
-  type OwnerRecord,
+  type Owner,
   ownerIn,
   readRecord,
-  remedyOfStopped,
+  remedyOfSilent,
 } from '../state/owner/owner-record.ts'
-import { createOwnerTimeouts } from '../state/owner/owner-timeouts.ts'
-import { findSilentOwner, type SilentOwner } from '../state/owner/silent-owner.ts'
 import type { Folders } from '../workspace/settings/folders.ts'
 
 export interface Connection {
@@ -50,14 +48,14 @@ export async function connect(
   const { root, memoryRoot, stateDir } = workspace
   let served: Served | null = null
   /** The other command that owns the workspace, if any. */
-  let ephemeralOwner: OwnerRecord | null = null
+  let ephemeralOwner: Owner | null = null
 
   async function findOrStart(): Promise<Pick<ServiceLocation, 'url' | 'send'>> {
     const isWaitedFor = createOwnerTimeouts()
     for (;;) {
       signal.throwIfAborted()
-      const owner = await askOwner(memoryRoot)
-      if (!owner.held) {
+      const asked = await askOwner(workspace)
+      if (!asked) {
         const { openServer } = await import('../serve.ts')
         try {
           served = await openServer({ root, memoryRoot, stateDir, port: 0, short: true, log })
@@ -66,11 +64,11 @@ export async function connect(
           if (!isTaken(error) || !isWaitedFor(ownerIn(error))) throw error
         }
       } else {
-        const url = owner.answer?.url
-        ephemeralOwner = owner.answer?.short === true ? owner.answer : null
-        if (url !== undefined && (await isHealthy(url, signal))) return { url, send: undefined }
-        const known = owner.answer ?? (await findSilentOwner(owner.address, stateDir))
-        if (!isWaitedFor(known)) throw ownerUnresponsive(known, url, workspace)
+        const { owner } = asked
+        ephemeralOwner = owner?.short === true ? owner : null
+        if (owner?.url && (await isHealthy(owner.url, signal)))
+          return { url: owner.url, send: undefined }
+        if (!isWaitedFor(owner)) throw ownerUnresponsive(owner, workspace)
       }
       await delay(POLL_MS, undefined, { signal })
     }
@@ -80,8 +78,7 @@ export async function connect(
     ...(await findOrStart()),
     async relocate() {
       if (served) return served.url
-      const owner = await askOwner(memoryRoot)
-      return (owner.held && owner.answer?.url) || null
+      return (await askOwner(workspace))?.owner?.url ?? null
     },
   }
   const client = createClient(where, signal, sender)
@@ -141,22 +138,14 @@ async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-function ownerUnresponsive(
-  known: SilentOwner | null,
-  url: string | undefined,
-  { memoryRoot }: Folders,
-): AppError {
-  const who = known === null ? 'A process with an unknown pid' : `Process ${known.pid}`
-  const at = url === undefined ? '' : ` at ${url}`
-  const how = known === null ? '' : ` (kill ${known.pid})`
-  const next =
-    known?.stopped === true
-      ? remedyOfStopped(known.pid)
-      : `If it hangs or is stopped, end it${how}, then try again.`
+function ownerUnresponsive(owner: Owner | null, { memoryRoot }: Folders): AppError {
+  const who = owner === null ? 'A process with an unknown pid' : `Process ${owner.pid}`
+  const at = owner?.url ? ` at ${owner.url}` : ''
+  const next = owner === null ? 'End it, then try again.' : remedyOfSilent(owner.pid)
   return new AppError(
     'already_active',
     `${who} owns ${memoryRoot}, but does not answer${at}. ${next}`,
-    known === null ? {} : { extra: { owner: { pid: known.pid } } },
+    owner === null ? {} : { extra: { owner: { pid: owner.pid } } },
   )
 }
 
@@ -164,7 +153,7 @@ function ownerUnresponsive(
  * Whether a command died without releasing the workspace. One that ends normally answers every request that it has
  * read, and cuts only connections that it has not accepted.
  */
-async function wasKilled(command: OwnerRecord, stateDir: string): Promise<boolean> {
+async function wasKilled(command: Owner, stateDir: string): Promise<boolean> {
   const left = await readRecord(stateDir)
   return left !== null && isSame(left, command) && isGone(command)
 }

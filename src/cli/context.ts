@@ -1,7 +1,7 @@
 import { type ApiReader, type Client, createClient } from '../client/client.ts'
 import { sendInProcess } from '../client/in-process.ts'
 import { AppError } from '../model/app-error.ts'
-import { askOwner } from '../state/owner/ask-owner.ts'
+import { askOwner } from '../state/owner/find-owner.ts'
 import type { Folders } from '../workspace/settings/folders.ts'
 import { type Connection, connect } from './connection.ts'
 import { findWorkspace, type WorkspaceOptions } from './find-workspace.ts'
@@ -117,7 +117,7 @@ export async function openReader(
   folders: Folders,
   { signal, log }: ReaderOptions,
 ): Promise<ApiReader | null> {
-  if ((await askOwner(folders.memoryRoot)).held) return null
+  if (await askOwner(folders)) return null
   const { openReadingApp } = await import('../reading-service.ts')
   const app = await openReadingApp(folders, log)
   if (app === null) return null

@@ -3,7 +3,7 @@ import { isFolder } from '../files/folder-names.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import { askOwner } from '../state/owner/ask-owner.ts'
+import { askOwner } from '../state/owner/find-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 
 /** Folders from the options of a command. Without `root` the workspace is searched for. */
@@ -23,7 +23,7 @@ export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> 
   const folders = await findFolders({ ...choice, root }, process.env)
   if (found !== null || choice.memoryRoot !== undefined) return folders
   if (choice.root !== undefined && (await isWorkspace(folders.root))) return folders
-  if ((await askOwner(folders.memoryRoot)).held) return folders
+  if (await askOwner(folders)) return folders
   const where =
     choice.root === undefined
       ? `This folder (${folders.root}) isn't in a workspace: neither it nor a folder above it has`

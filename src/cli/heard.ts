@@ -2,7 +2,8 @@ import { createClient } from '../client/client.ts'
 import type { ConversationJson } from '../http/schemas/conversation.ts'
 import type { HealthJson } from '../http/schemas/system.ts'
 import type { NotUnderstood } from '../model/not-understood.ts'
-import { askOwner } from '../state/owner/ask-owner.ts'
+import { findService } from '../state/owner/find-owner.ts'
+import type { Folders } from '../workspace/settings/folders.ts'
 
 /** The running service, and what it has heard of hooks. */
 export interface Heard {
@@ -12,9 +13,8 @@ export interface Heard {
   not_understood: readonly NotUnderstood[]
 }
 
-export async function findHeard(memoryRoot: string): Promise<Heard> {
-  const owner = await askOwner(memoryRoot)
-  const url = (owner.held && owner.answer?.short !== true && owner.answer?.url) || null
+export async function findHeard(folders: Folders): Promise<Heard> {
+  const url = await findService(folders)
   if (url === null) return { url, conversations: [], not_understood: [] }
   const client = createClient({ url }, AbortSignal.timeout(5000))
   const health: HealthJson = (await client.request('GET', '/health')).body

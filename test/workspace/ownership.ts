@@ -9,12 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
 import { socketAddress } from '../../src/platform/local-socket.ts'
-import { askOwner } from '../../src/state/owner/ask-owner.ts'
-import { keysOf } from '../../src/state/owner/owner-keys.ts'
+import { askOwner, ownerAddress } from '../../src/state/owner/find-owner.ts'
 import {
   isGone,
   isTaken,
-  type OwnerRecord,
+  type Owner,
   parseAnswer,
   thisProcess,
 } from '../../src/state/owner/owner-record.ts'
@@ -55,7 +54,7 @@ function folders(t: Test, ...names: string[]): string[] {
   return names.map((name) => join(root, name))
 }
 
-async function deadRecord(): Promise<OwnerRecord> {
+async function deadRecord(): Promise<Owner> {
   return { ...thisProcess(), started: '1' }
 }
 
@@ -106,23 +105,28 @@ t.test('one process owns a memory root', async (t) => {
     const link = join(memory, '..', 'link')
     await symlink(memory, link)
     t.match(await notify(first, { do: 'take', memoryRoot: memory, stateDir: state }), { ok: true })
-    for (const [name, memoryRoot, stateDir] of [
-      ['by the same paths', memory, state],
-      ['by a symbolic link', link, state],
-      ['with another state folder', memory, otherState],
-      ['with another memory root in the same state folder', otherMemory, state],
+    const url = ' at http://127.0.0.1:4321'
+    for (const [name, memoryRoot, stateDir, at] of [
+      ['by the same paths', memory, state, url],
+      ['by a symbolic link', link, state, url],
+      ['with another state folder', memory, otherState, url],
+      ['with another memory root in the same state folder', otherMemory, state, ''],
     ] as const) {
       const report = await notify(second, { do: 'take', memoryRoot, stateDir })
       t.match(report, { ok: false, code: 'already_active' }, name)
-      t.match(report.message, `process ${first.pid} at http://127.0.0.1:4321`, name)
+      t.match(report.message, `process ${first.pid}${at}`, name)
     }
-    t.match(await askOwner(link), { held: true, answer: { pid: first.pid } })
+    const asked = { memoryRoot: link, stateDir: otherState }
+    t.match(await askOwner(asked), { owner: { pid: first.pid, url: 'http://127.0.0.1:4321' } })
 
-    const moved = join(otherMemory, 'moved')
-    await rename(memory, moved)
-    const there = await notify(second, { do: 'take', memoryRoot: moved, stateDir: otherState })
-    t.match(there, { ok: false, code: 'already_active' }, 'where it was moved to meanwhile')
-    await rename(moved, memory)
+    const workspace = join(memory, '..')
+    const moved = `${workspace}-moved`
+    await rename(workspace, moved)
+    const [movedMemory, movedState] = [join(moved, 'memory'), join(moved, 'other-state')]
+    const there = { do: 'take', memoryRoot: movedMemory, stateDir: movedState } as const
+    const refused = { ok: false, code: 'already_active' }
+    t.match(await notify(second, there), refused, 'where the workspace was moved to meanwhile')
+    await rename(moved, workspace)
 
     first.kill('SIGSTOP')
     const stopped = await notify(second, { do: 'take', memoryRoot: memory, stateDir: state })
@@ -132,7 +136,7 @@ t.test('one process owns a memory root', async (t) => {
     t.match(nameless.message, `process ${first.pid} (not answering)`, onLinux)
     t.match(
       nameless.message,
-      `stopped by a signal: have it go on (kill -CONT ${first.pid})`,
+      `stopped by a signal, have it go on (kill -CONT ${first.pid})`,
       onLinux,
     )
     await notify(second, { do: 'take', memoryRoot: otherMemory, stateDir: otherState })
@@ -145,7 +149,7 @@ t.test('one process owns a memory root', async (t) => {
     await notify(first, { do: 'release' })
     await t.rejects(access(join(state, 'owner.lock')), { code: 'ENOENT' })
     await t.rejects(access(join(state, 'owner.json')), { code: 'ENOENT' })
-    t.same(await askOwner(memory), { held: false })
+    t.equal(await askOwner(asked), null)
   })
 
   await t.test('a memory root that is not there yet is held by its place', async (t) => {
@@ -276,7 +280,7 @@ async function appears(path: string): Promise<void> {
 
 t.test('a process is gone', async (t) => {
   const me = thisProcess()
-  const cases: [string, Partial<OwnerRecord>, boolean][] = [
+  const cases: [string, Partial<Owner>, boolean][] = [
     ['not when it is this one', {}, false],
     ['when its pid is free', { pid: 2 ** 22 + 1 }, true],
     ['when its pid is another process now', { started: '1' }, true],
@@ -303,11 +307,11 @@ t.test('a process is gone', async (t) => {
 const rootOnly = { skip: process.getuid?.() !== 0 && 'only root can be another user' }
 t.test("another user's process is no owner, whatever it says", rootOnly, async (t) => {
   const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
-  const [key] = await keysOf(memoryRoot)
+  const address = await ownerAddress(memoryRoot)
   const says = async (text: string) => {
     const code = `
       require('net').createServer((s) => s.end(${JSON.stringify(`${text}\n`)}))
-        .listen(${JSON.stringify(socketAddress(key!))}, () => process.send(1))
+        .listen(${JSON.stringify(address)}, () => process.send(1))
       process.on('disconnect', () => process.exit())`
     const child = fork('-e', [code], { execArgv: [], uid: NOBODY })
     t.teardown(() => child.kill('SIGKILL'))
@@ -319,18 +323,18 @@ t.test("another user's process is no owner, whatever it says", rootOnly, async (
     message: `Process ${pid} of another user (id ${NOBODY}) listens where the service of this workspace would.`,
   })
   const other = await says(JSON.stringify({ ...thisProcess(), url: 'http://127.0.0.1:4321' }))
-  const error = await askOwner(memoryRoot).catch((error: unknown) => error)
+  const error = await askOwner({ memoryRoot, stateDir }).catch((error: unknown) => error)
   t.match(error, expected(other.pid))
   const refused = await takeOwnership({ memoryRoot, stateDir }).catch((error: unknown) => error)
   t.match(refused, expected(other.pid))
   t.notOk(isTaken(refused), 'nobody waits for its end')
   await killHard(other)
-  t.same(await askOwner(memoryRoot), { held: false })
+  t.equal(await askOwner({ memoryRoot, stateDir }), null)
 })
 
 t.test('what is no record is not believed', async (t) => {
-  for (const text of [null, '', '[', '7', 'null', '{}', '{"pid":0,"host":"h"}', '{"pid":"1"}']) {
-    t.equal(parseAnswer(text), null, String(text))
+  for (const text of ['', '[', '7', 'null', '{}', '{"pid":0,"host":"h"}', '{"pid":"1"}']) {
+    t.equal(parseAnswer(text), null, text)
   }
   const foreign = parseAnswer('{"pid":1,"host":"h","url":"http://evil.example/"}')
   t.equal(foreign?.url, undefined, 'an address that is not loopback')
@@ -347,10 +351,10 @@ t.test('a socket with a file in its place, for systems without abstract names', 
 
   await t.test('is held by one and answers', async (t) => {
     const held = await holdSocket(address, () => 'me')
-    t.same(await holdSocket(address, () => 'you'), { text: 'me' })
-    t.same(await askSocket(address), { held: true, text: 'me' })
+    t.same(await holdSocket(address, () => 'you'), { answer: 'me' })
+    t.equal(await askSocket(address), 'me')
     if ('release' in held) await held.release()
-    t.same(await askSocket(address), { held: false })
+    t.equal(await askSocket(address), null)
   })
 
   await t.test('is taken over from the dead', async (t) => {
@@ -360,14 +364,14 @@ t.test('a socket with a file in its place, for systems without abstract names', 
     await killHard(dead)
     await access(address)
     const held = await holdSocket(address, () => 'heir')
-    t.same(await askSocket(address), { held: true, text: 'heir' })
+    t.equal(await askSocket(address), 'heir')
     if ('release' in held) await held.release()
   })
 
   await t.test('counts as held when its holder says nothing', async (t) => {
     const silent = createServer(() => {}).listen(address)
     await once(silent, 'listening')
-    t.same(await askSocket(address, 50), { held: true, text: null })
+    t.equal(await askSocket(address, 50), '')
     silent.close()
   })
 })

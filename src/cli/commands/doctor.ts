@@ -36,10 +36,10 @@ async function run(options: Options): Promise<number> {
 
 /** What a running service has heard of agents in terminals; a doctor needs none. */
 async function heardHere(options: Options): Promise<readonly HeardConversation[]> {
-  const { memoryRoot } = await findFolders(options, process.env)
+  const folders = await findFolders(options, process.env)
   const { findHeard } = await import('../heard.ts')
   try {
-    return (await findHeard(memoryRoot)).conversations
+    return (await findHeard(folders)).conversations
   } catch (error) {
     if (error instanceof AppError) return []
     throw error

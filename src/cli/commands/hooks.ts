@@ -102,13 +102,14 @@ function test(): Command {
 
 async function runTest(names: string[], options: Options): Promise<ExitCode> {
   const terminal = ownTerminal()
-  const { root, memoryRoot, stateDir } = await findWorkspace(options)
+  const folders = await findWorkspace(options)
+  const { root, stateDir } = folders
   if (process.env.CASEFILE_RUN) {
     const message =
       'Casefile started this terminal (CASEFILE_RUN is set), so hooks are silent in it. Run this in a terminal of your own.'
     throw new AppError('bad_request', message)
   }
-  const heard = await (await import('../heard.ts')).findHeard(memoryRoot)
+  const heard = await (await import('../heard.ts')).findHeard(folders)
   if (heard.url === null) {
     const message =
       'No service runs for this workspace, so its hooks cannot be tested. Start it with: casefile serve'
@@ -164,7 +165,7 @@ async function showStatus(options: Options): Promise<ExitCode> {
     import('../output/hooks-text.ts'),
     import('../heard.ts'),
   ])
-  const { url, conversations, not_understood } = await findHeard(folders.memoryRoot)
+  const { url, conversations, not_understood } = await findHeard(folders)
   const report = await leveledReport({ ...folders, environment: process.env }, conversations)
   const service = url === null ? null : { url }
   const all = { ...report, service, conversations, not_understood }

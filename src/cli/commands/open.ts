@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { AppError } from '../../model/app-error.ts'
-import { askOwner } from '../../state/owner/ask-owner.ts'
+import { findService } from '../../state/owner/find-owner.ts'
 import { casePage } from '../../web/shell/addresses.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { caseArgument, explain } from '../command.ts'
@@ -50,9 +50,8 @@ async function run(
     if (edit) await editFile(join(path, 'case.md'), signal)
     return EXIT.done
   }
-  const owner = await askOwner(workspace.memoryRoot)
-  const service = owner.held && owner.answer?.short !== true ? owner.answer?.url : undefined
-  if (service === undefined) {
+  const service = await findService(workspace)
+  if (service === null) {
     throw new AppError(
       'bad_request',
       'No service is running, and the page of a case needs one. Start it with: casefile serve',

@@ -6,7 +6,7 @@ import which from 'which'
 import { createClient } from '../../client/client.ts'
 import type { RUN_AGENTS, RunAgent } from '../../hook-settings/run-settings.ts'
 import { AppError } from '../../model/app-error.ts'
-import { askOwner } from '../../state/owner/ask-owner.ts'
+import { findService } from '../../state/owner/find-owner.ts'
 import { explain } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT } from '../output/exit-codes.ts'
@@ -56,10 +56,9 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     )
   }
   const workspace = await findWorkspace(options)
-  const { root, memoryRoot, stateDir } = workspace
-  const owner = await askOwner(memoryRoot)
-  const url = owner.held && owner.answer?.short !== true ? owner.answer?.url : undefined
-  if (url === undefined) {
+  const { root, stateDir } = workspace
+  const url = await findService(workspace)
+  if (url === null) {
     throw new AppError(
       'bad_request',
       'No service is running, so the agent could change nothing. Start one with: casefile serve',

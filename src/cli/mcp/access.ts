@@ -1,5 +1,5 @@
 import type { ApiReader, Client } from '../../client/client.ts'
-import { askOwner } from '../../state/owner/ask-owner.ts'
+import { findService } from '../../state/owner/find-owner.ts'
 import { type Connection, connect } from '../connection.ts'
 import { openReader } from '../context.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -71,11 +71,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     served: (use) => counted(served(use)),
     read: (use) => counted(read(use)),
     agentName: agent,
-    async service() {
-      const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
-      if (!owner.held || owner.answer?.short === true) return null
-      return owner.answer?.url ?? null
-    },
+    service: async () => findService(await findWorkspace(choice)),
     async idle() {
       await Promise.allSettled(under)
     },

@@ -1,33 +1,36 @@
-/** Finds out whether a process of another user has the socket of an owner: the names of these sockets are no secret. */
+/** Finds out whose process has the socket of an owner: the names of these sockets are no secret. */
 
 import { stat } from 'node:fs/promises'
 import { hasCode } from '../../files/errno.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isSocketFile } from '../../platform/local-socket.ts'
 import { findListener, isListening, listeningUser, processUser } from '../../platform/processes.ts'
-import type { OwnerAnswer } from './owner-record.ts'
+import type { Owner } from './owner-record.ts'
 
-/** Throws if another user's process, not root's, listens at the address; `answer` is what it said. */
-export async function mustBeOfThisUser(address: string, answer: OwnerAnswer | null): Promise<void> {
+/**
+ * Returns the pid of the process that listens at the address; null if the system does not show it. `answer` is what it
+ * said. Throws if it is a process of another user who is not root.
+ */
+export async function findOwnListener(
+  address: string,
+  answer: Owner | null,
+): Promise<number | null> {
   const user = process.getuid?.()
-  if (user === undefined) return
-  const isTrusted = (other: number | null) => other === null || other === user || other === 0
+  if (user === undefined) return null
+  const isTrusted = (other: number | null) => other === user || other === 0
   if (isSocketFile(address)) {
-    const owner = await userOfFile(address)
-    if (!isTrusted(owner)) throw takenByOther({ user: owner, pid: null })
-    return
+    const other = await userOfFile(address)
+    if (other !== null && !isTrusted(other)) throw takenByOther(other, null)
+    return null
   }
   const pid = findListener(address, answer?.pid)
-  if (pid !== null) {
-    const owner = processUser(pid)
-    if (!isTrusted(owner)) throw takenByOther({ user: owner, pid })
-    return
-  }
+  const other = pid === null ? null : processUser(pid)
+  if (other !== null && !isTrusted(other)) throw takenByOther(other, pid)
   // it ended meanwhile, or the system does not show who listens: only the files of our own processes are readable
-  if (!isListening(address)) return
-  const port = answer?.url ? Number(new URL(answer.url).port || 80) : null
-  const owner = port === null ? null : listeningUser(port)
-  if (owner === null || !isTrusted(owner)) throw takenByOther({ user: owner, pid: null })
+  if (pid !== null || !isListening(address)) return pid
+  const serving = answer?.url ? listeningUser(Number(new URL(answer.url).port || 80)) : null
+  if (!isTrusted(serving)) throw takenByOther(serving, null)
+  return null
 }
 
 async function userOfFile(path: string): Promise<number | null> {
@@ -39,7 +42,7 @@ async function userOfFile(path: string): Promise<number | null> {
   }
 }
 
-function takenByOther({ user, pid }: { user: number | null; pid: number | null }): AppError {
+function takenByOther(user: number | null, pid: number | null): AppError {
   const who = pid === null ? 'A process' : `Process ${pid}`
   const whose = user === null ? 'another user' : `another user (id ${user})`
   return new AppError(

@@ -10,8 +10,11 @@ import { bootId, exists, processStart, processStat } from '../../platform/proces
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
-/** Identifies a process besides its pid, which the system reuses; null fields if unknown. */
-export interface OwnerRecord {
+/**
+ * An owner, as its record and its answer describe it. `started` and `bootId` identify the process besides its pid, which
+ * the system reuses; null if unknown.
+ */
+export interface Owner {
   pid: number
   /** Start time of the process, in clock ticks since boot. */
   started: string | null
@@ -19,20 +22,18 @@ export interface OwnerRecord {
   host: string
   /** True for a command, which ends by itself. */
   short?: true
+  /** The loopback address of the service, in its answer. `foreign-owner.ts` says whether to believe it. */
+  url?: string
+  /** It did not answer: it is busy, hangs, or is suspended by a signal (SIGSTOP, Ctrl-Z). */
+  silent?: true
 }
 
-/**
- * The owner's answer: the record and its URL. `mustBeOfThisUser` says whether to believe it; `url` is checked to be a loopback
- * address.
- */
-export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
-
-export function thisProcess(): OwnerRecord {
+export function thisProcess(): Owner {
   return recordOf(process.pid)
 }
 
 /** Describes the owner, as a process on this machine sees it. */
-export function recordOf(pid: number): OwnerRecord {
+export function recordOf(pid: number): Owner {
   return {
     pid,
     started: processStart(pid),
@@ -42,7 +43,7 @@ export function recordOf(pid: number): OwnerRecord {
 }
 
 /** Whether the process has certainly ended; unknown for another machine. */
-export function isGone(record: OwnerRecord): boolean {
+export function isGone(record: Owner): boolean {
   const me = thisProcess()
   if (record.host !== me.host) return false
   if (record.bootId && me.bootId && record.bootId !== me.bootId) return true
@@ -52,21 +53,16 @@ export function isGone(record: OwnerRecord): boolean {
   return 'ZX'.includes(status.state) || (record.started !== null && record.started !== status.start)
 }
 
-/** Whether a process on this machine is suspended by a signal. */
-export function isStopped(record: OwnerRecord): boolean {
-  return record.host === hostname() && processStat(record.pid)?.state === 'T'
-}
-
-export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
+export function isSame(a: Owner, b: Owner): boolean {
   return a.pid === b.pid && a.started === b.started && a.bootId === b.bootId && a.host === b.host
 }
 
-export async function readRecord(stateDir: string): Promise<OwnerAnswer | null> {
+export async function readRecord(stateDir: string): Promise<Owner | null> {
   const read = await readRegular(recordPath(stateDir), { maxBytes: 4096 })
   return read.ok ? parseAnswer(read.bytes.toString()) : null
 }
 
-export async function writeRecord(stateDir: string, record: OwnerRecord): Promise<void> {
+export async function writeRecord(stateDir: string, record: Owner): Promise<void> {
   const text = `${JSON.stringify(record)}\n`
   await writeDurable(recordPath(stateDir), Buffer.from(text), { mode: 0o600 })
 }
@@ -76,13 +72,11 @@ export async function removeRecord(stateDir: string): Promise<void> {
 }
 
 /** Returns null if it is not a record. */
-export function parseAnswer(text: string | null): OwnerAnswer | null {
-  const value = parseObject(text)
-  if (value === null) return null
-  const { pid, started, bootId, host, url, ...more } = value
+export function parseAnswer(text: string): Owner | null {
+  const { pid, started, bootId, host, short, url } = parseObject(text)
   if (!Number.isSafeInteger(pid) || Number(pid) < 1 || typeof host !== 'string') return null
   return {
-    ...more,
+    ...(short === true ? { short } : {}),
     ...(typeof url === 'string' && LOOPBACK_URL.test(url) ? { url } : {}),
     pid: Number(pid),
     started: typeof started === 'string' ? started : null,
@@ -92,30 +86,25 @@ export function parseAnswer(text: string | null): OwnerAnswer | null {
 }
 
 /** Error for a `what` that is owned by another process; null if the owner is unknown. */
-export function alreadyActive(
-  what: string,
-  owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,
-  more = '',
-): AppError {
+export function alreadyActive(what: string, owner: Owner | null): AppError {
   const url = owner?.url ? ` at ${owner.url}` : ''
   const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
   const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
-  const next =
-    owner?.stopped === true
-      ? remedyOfStopped(owner.pid)
-      : owner?.short === true
-        ? 'It is a command, and ends by itself: try again then.'
-        : 'Use that one, or stop it and start again.'
+  const next = owner?.silent
+    ? remedyOfSilent(owner.pid)
+    : owner?.short === true
+      ? 'It is a command, and ends by itself: try again then.'
+      : 'Use that one, or stop it and start again.'
   return new AppError(
     'already_active',
-    `Another casefile owns this ${what}: ${who}${more}. ${next}`,
+    `Another casefile owns this ${what}: ${who}${owner?.silent ? ' (not answering)' : ''}. ${next}`,
     { extra: { owner } },
   )
 }
 
-/** What to do about a suspended owner, which a plain kill does not end. */
-export function remedyOfStopped(pid: number): string {
-  return `It was stopped by a signal: have it go on (kill -CONT ${pid}), or end it (kill -KILL ${pid}).`
+/** What to do about an owner that does not answer; a plain kill does not end a suspended one. */
+export function remedyOfSilent(pid: number): string {
+  return `If it was stopped by a signal, have it go on (kill -CONT ${pid}). If it hangs, end it (kill -KILL ${pid}).`
 }
 
 /** Whether an error means that the memory root or its state folder has another owner. */
@@ -124,21 +113,19 @@ export function isTaken(error: unknown): error is AppError {
 }
 
 /** The owner in such an error, if it is known. */
-export function ownerIn({ extra }: AppError): OwnerAnswer | null {
-  return (extra.owner ?? null) as OwnerAnswer | null
+export function ownerIn({ extra }: AppError): Owner | null {
+  return (extra.owner ?? null) as Owner | null
 }
 
 function recordPath(stateDir: string): string {
   return join(stateDir, 'owner.json')
 }
 
-function parseObject(text: string | null): Record<string, unknown> | null {
-  if (text === null) return null
+function parseObject(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : null
+    return { ...JSON.parse(text) }
   } catch (error) {
-    if (error instanceof SyntaxError) return null
+    if (error instanceof SyntaxError) return {}
     throw error
   }
 }

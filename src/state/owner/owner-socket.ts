@@ -1,88 +1,75 @@
 /** Sockets that only one process can bind and that the kernel frees when the process dies, also by kill -9. */
 
-import { link, rename, stat, unlink } from 'node:fs/promises'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { hasCode } from '../../files/errno.ts'
-import { tempName } from '../../files/temp-files.ts'
 import { isSocketFile } from '../../platform/local-socket.ts'
 
 const ASK_MS = 500
 const MAX_ANSWER = 16 * 1024
+/** An owner may end between the attempt to bind and the question. */
 const ATTEMPTS = 10
 
 export interface HeldSocket {
   release(): Promise<void>
 }
 
-/** Another process has the address; this is its answer. */
-export interface TakenSocket {
-  text: string | null
-}
-
-/** `text` is null if the process did not answer in time (it may be suspended). */
-export type Probe = { held: false } | { held: true; text: string | null }
-
 /**
- * Binds an address until it is released or the process ends, and sends one line to each client. If another process
- * has it, returns that process's answer. Does not keep the process running.
+ * Binds an address until it is released or the process ends, and sends a text to each client. If another process has
+ * it, returns that process's answer. Does not keep the process running.
  */
 export async function holdSocket(
   address: string,
-  answer: () => string,
-): Promise<HeldSocket | TakenSocket> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const held = await listen(address, answer)
+  text: () => string,
+): Promise<HeldSocket | { answer: string }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const held = await listen(address, text)
     if (held) return held
-    const before = await inodeOf(address)
-    const probe = await askSocket(address)
-    if (probe.held) return { text: probe.text }
-    if (before !== null) await takeAway(address, before)
+    const answer = await askSocket(address)
+    if (answer !== null) return { answer }
+    // its process has died
+    if (isSocketFile(address)) await rm(address, { force: true })
   }
-  return { text: null }
+  return { answer: '' }
 }
 
-/** Asks the process at an address for its line. */
-export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<Probe> {
+/**
+ * Returns the text of the process at an address, which is empty if it does not answer in time (it may be suspended);
+ * null if there is no process.
+ */
+export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const socket = connect(address)
+    const socket = connect(address).setEncoding('utf8')
     let text = ''
-    const settle = (probe: Probe): void => {
+    const settle = (answer: string | null): void => {
       clearTimeout(timer)
       socket.destroy()
-      resolve(probe)
+      resolve(answer)
     }
-    const timer = setTimeout(() => settle({ held: true, text: null }), timeoutMs)
-    socket.setEncoding('utf8')
+    const timer = setTimeout(settle, timeoutMs, '')
     socket.on('data', (chunk: string) => {
       text += chunk
-      const end = text.indexOf('\n')
-      if (end !== -1) settle({ held: true, text: text.slice(0, end) })
-      else if (text.length > MAX_ANSWER) settle({ held: true, text: null })
+      if (text.length > MAX_ANSWER) settle('')
     })
-    socket.on('end', () => settle({ held: true, text: null }))
+    socket.on('end', () => settle(text))
     socket.on('error', (error) => {
-      if (hasCode(error, 'ECONNREFUSED', 'ENOENT', 'ENOTSOCK')) return settle({ held: false })
+      if (hasCode(error, 'ECONNREFUSED', 'ENOENT', 'ENOTSOCK')) return settle(null)
       // a process listens but is busy, belongs to another user, or just ended
-      if (hasCode(error, 'EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE')) {
-        return settle({ held: true, text: null })
-      }
+      if (hasCode(error, 'EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE')) return settle('')
       clearTimeout(timer)
       reject(error)
     })
   })
 }
 
-function listen(address: string, answer: () => string): Promise<HeldSocket | null> {
-  const peers = new Set<Socket>()
+/** Returns null if another process has the address, or has left its file. */
+function listen(address: string, text: () => string): Promise<HeldSocket | null> {
   const server = createServer((peer) => {
-    peers.add(peer)
-    peer.on('close', () => peers.delete(peer))
     // a client that disconnects early does not matter
     peer.on('error', () => peer.destroy())
-    peer.setTimeout(2 * ASK_MS, () => peer.destroy())
-    peer.resume()
-    peer.end(`${answer()}\n`)
+    peer.end(text(), () => peer.destroy())
   })
+  const release = () => new Promise<void>((resolve) => server.close(() => resolve()))
   // so that processes of other users can ask too; names without a file have no permissions
   const open = isSocketFile(address) ? { readableAll: true, writableAll: true } : {}
   return new Promise((resolve, reject) => {
@@ -94,34 +81,7 @@ function listen(address: string, answer: () => string): Promise<HeldSocket | nul
       // if accept fails later (EMFILE), only an answer is lost
       server.on('error', () => {})
       server.unref()
-      resolve({ release: () => close(server, peers) })
+      resolve({ release })
     })
   })
-}
-
-function close(server: Server, peers: Set<Socket>): Promise<void> {
-  for (const peer of peers) peer.destroy()
-  return new Promise((resolve) => server.close(() => resolve()))
-}
-
-/** Unlinks only the dead socket that was probed: if the name has become a live socket since, it is put back. */
-async function takeAway(address: string, dead: bigint): Promise<void> {
-  const aside = tempName(address)
-  try {
-    await rename(address, aside)
-    if ((await inodeOf(aside)) !== dead) await link(aside, address)
-    await unlink(aside)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'EEXIST')) throw error
-  }
-}
-
-async function inodeOf(address: string): Promise<bigint | null> {
-  if (!isSocketFile(address)) return null
-  try {
-    return (await stat(address, { bigint: true })).ino
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
-    throw error
-  }
 }

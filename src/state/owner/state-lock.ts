@@ -1,7 +1,4 @@
-/**
- * The lock file in the state folder, for machines that share the folder over a network. On one machine the sockets
- * decide.
- */
+/** The lock in the state folder, beside the record of its owner: for machines that share the folder over a network. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +11,7 @@ import {
   alreadyActive,
   isGone,
   isSame,
-  type OwnerRecord,
+  type Owner,
   readRecord,
   removeRecord,
   writeRecord,
@@ -26,21 +23,24 @@ export interface HeldLock {
   release(): Promise<void>
 }
 
-/**
- * Takes the lock in the state folder, beside the record of its owner. On one machine the sockets of `ownership.ts`
- * have already decided; this is for machines that share the folder. Trap: taking over a stale lock is not exclusive,
- * so only the owner of the state folder's socket may call this.
- */
-export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldLock> {
-  const lost = new AbortController()
-  let released = false
-  let retaking = Promise.resolve()
-  let unlock = await take()
+type Unlock = () => Promise<void>
 
-  async function take(): Promise<() => Promise<void>> {
-    const unlock = await lockOrFree(stateDir, me, () => {
-      if (!released) retaking = retake()
-    })
+/** Another machine writes its record right after taking the lock. */
+const RECORD_MS = 300
+
+/**
+ * Takes the lock; frees it first if its owner has ended or never wrote its record. If two processes free it at the same
+ * moment, the first notices within 5 s that it has lost it.
+ */
+export async function holdLock(stateDir: string, me: Owner): Promise<HeldLock> {
+  const lockfilePath = join(stateDir, 'owner.lock')
+  const lost = new AbortController()
+  let isReleased = false
+  const removeLock = () => rm(lockfilePath, { recursive: true, force: true })
+  const options = { lockfilePath, realpath: false, stale: 15_000, update: 5_000, onCompromised }
+
+  async function take(): Promise<Unlock> {
+    const unlock = await lockOrFree()
     try {
       await writeRecord(stateDir, me)
       return unlock
@@ -50,31 +50,59 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
     }
   }
 
+  async function lockOrFree(): Promise<Unlock> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await lock(stateDir, options)
+      } catch (error) {
+        // the last two: it is stale but not an empty folder
+        if (attempt === 3 || !hasCode(error, 'ELOCKED', 'ENOTEMPTY', 'ENOTDIR')) throw error
+        if (hasCode(error, 'ELOCKED')) {
+          if ((await readRecord(stateDir)) === null) await delay(RECORD_MS)
+          await mustBeFree(isGone)
+        }
+      }
+      await removeLock()
+    }
+  }
+
+  async function mustBeFree(isFree: (record: Owner) => boolean): Promise<void> {
+    const record = await readRecord(stateDir)
+    if (record && !isSame(record, me) && !isFree(record))
+      throw alreadyActive('state folder', record)
+  }
+
   /** Takes the lock again after it was changed, removed, or became stale while the machine slept. */
-  async function retake(): Promise<void> {
-    try {
-      const record = await readRecord(stateDir)
-      if (record && !isSame(record, me)) throw alreadyActive('state folder', record)
-      await makeFolder(stateDir, 0o700)
-      await rm(lockPath(stateDir), { recursive: true, force: true })
-      unlock = await take()
-    } catch (cause) {
+  async function retake(): Promise<Unlock> {
+    await mustBeFree(() => false)
+    await makeFolder(stateDir, 0o700)
+    await removeLock()
+    return take()
+  }
+
+  function onCompromised(): void {
+    if (isReleased) return
+    held = retake()
+    held.catch((cause) => {
       const message =
         'This process no longer owns the memory root: its lock could not be taken again.'
       lost.abort(
         cause instanceof AppError ? cause : new AppError('storage_failed', message, { cause }),
       )
-    }
+    })
   }
 
+  let held = take()
+  await held
+
   async function release(): Promise<void> {
-    if (released) return
-    released = true
-    await retaking
+    if (isReleased) return
+    isReleased = true
+    await Promise.allSettled([held])
     if (lost.signal.aborted) return
     await removeRecord(stateDir)
     try {
-      await unlock()
+      await (await held)()
     } catch (error) {
       // lost just now, or it contains a file such as .DS_Store: the next owner frees it
       if (!hasCode(error, 'ERELEASED', 'ENOTEMPTY')) throw error
@@ -82,41 +110,4 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
   }
 
   return { lost: lost.signal, release }
-}
-
-/** A lock may be freed if its owner has ended or never wrote its record. */
-async function lockOrFree(
-  stateDir: string,
-  me: OwnerRecord,
-  onCompromised: () => void,
-): Promise<() => Promise<void>> {
-  const lockfilePath = lockPath(stateDir)
-  const options = { lockfilePath, realpath: false, stale: 15_000, update: 5_000, onCompromised }
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await lock(stateDir, options)
-    } catch (error) {
-      // the last two: it is stale but not an empty folder
-      if (attempt === 3 || !hasCode(error, 'ELOCKED', 'ENOTEMPTY', 'ENOTDIR')) throw error
-      if (hasCode(error, 'ELOCKED')) await mustBeGone(stateDir, me)
-    }
-    await rm(lockfilePath, { recursive: true, force: true })
-  }
-}
-
-async function mustBeGone(stateDir: string, me: OwnerRecord): Promise<void> {
-  const record = (await readRecord(stateDir)) ?? (await lateRecord(stateDir))
-  if (record && !isSame(record, me) && !isGone(record)) {
-    throw alreadyActive('state folder', record)
-  }
-}
-
-/** Another machine writes its record right after taking the lock; this leaves time for it. */
-async function lateRecord(stateDir: string): Promise<OwnerRecord | null> {
-  await delay(300)
-  return readRecord(stateDir)
-}
-
-function lockPath(stateDir: string): string {
-  return join(stateDir, 'owner.lock')
 }
