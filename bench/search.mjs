@@ -37,7 +37,7 @@ export const searchSuite = {
         ours: median(ours),
         beside: 'reading all files to find it',
         limit: median(limit),
-        goal: { most: 20 },
+        goal: { most: 10 },
       }
     }
     connection.close()

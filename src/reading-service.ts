@@ -11,7 +11,7 @@ import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { AppError } from './model/app-error.ts'
 import type { Baseline } from './model/baseline.ts'
 import { packageVersion } from './package-files.ts'
-import { createSearch, type Search } from './search/search.ts'
+import { createSearch } from './search/search.ts'
 import { type Baselines, readBaselines } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { readCaseRows } from './state/cases.ts'
@@ -26,7 +26,7 @@ import {
   type ReadOnlyDatabase,
   readDatabase,
 } from './state/read-database.ts'
-import { createSearchTables, type IndexedCase, type SearchedWords } from './state/search-tables.ts'
+import { copySearchIndex } from './state/search-tables.ts'
 import { TRAILS_FOLDER } from './state/state-folder.ts'
 import { createWebhookStore } from './state/webhooks.ts'
 import { readSyncStatus } from './sync/sync-status.ts'
@@ -70,6 +70,7 @@ export async function openReadingApp(
     stored,
     lists,
   })
+  const search = createSearch({ layout, database: searchIndexOf(database), catalog, lists, log })
   const scan = createScan({
     layout,
     lastGood: stored,
@@ -83,7 +84,8 @@ export async function openReadingApp(
     lastText: stored.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     ...trailSources(memoryRoot, (id) => pins.get(id)),
-    publish() {},
+    publish: ({ caseId }) => search.change(caseId),
+    sawText: search.sawText,
     onUnstable() {}, // every file is taken as it is
   })
   const texts = createTexts(layout, stored)
@@ -108,16 +110,6 @@ export async function openReadingApp(
     throw new AppError('not_found', `There is no case ${id}.`)
   }
 
-  const search = once(async () => {
-    const found: Search = createSearch({
-      layout,
-      database: searchIndexOf(database),
-      catalog,
-      summaryOf: catalog.row,
-      log,
-    })
-    return found
-  })
   const webhooks = createWebhookStore(database)
   const begun = Promise.resolve()
   const service = only<HttpDeps>({
@@ -132,11 +124,7 @@ export async function openReadingApp(
       indexed: begun,
       begun,
     },
-    search: {
-      find: async (query, limit) => (await search()).find(query, limit),
-      similar: async (id, limit) => (await search()).similar(id, limit),
-      isReady: () => true,
-    },
+    search: { ...search, isReady: () => true },
     plans: createPlanTexts(readOnly(database), log),
     historyLines: createHistoryLines(readOnly(database)),
     sessionTexts: (caseId, { number }) =>
@@ -200,16 +188,20 @@ function readOnly({ all, get }: ReadOnlyDatabase): Database {
 
 function ignore(): void {} // nothing is published
 
-/** The search index a service stored; only files that changed since are read. */
+/** The search index that a service stored, copied into memory if it is written. */
 function searchIndexOf(disk: ReadOnlyDatabase): Database {
-  const memory = only<Database>(memoryDatabase())
-  const [stored, tables] = [createSearchTables(readOnly(disk)), createSearchTables(memory)]
-  memory.write((run) => run('BEGIN'))
-  for (const { number } of stored.cases()) {
-    const indexed: IndexedCase | undefined = stored.indexed(number)
-    const words: SearchedWords | undefined = stored.words(number)
-    if (indexed && words) tables.put(number, indexed, words)
-  }
-  memory.write((run) => run('COMMIT'))
-  return memory
+  let copy: ReturnType<typeof memoryDatabase> | undefined
+  return only<Database>({
+    all: (sql, ...values) => (copy ?? disk).all(sql, ...values),
+    get: (sql, ...values) => (copy ?? disk).get(sql, ...values),
+    write(work) {
+      if (!copy) {
+        copy = memoryDatabase()
+        copySearchIndex(disk, copy)
+      }
+      copy.write(work)
+    },
+    flushed: async () => {},
+    failure: null,
+  })
 }

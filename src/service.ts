@@ -147,6 +147,7 @@ async function open(
   undo.add(() => stored.close())
   const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored, lists })
+  const search = createSearch({ layout, database, catalog, lists, log })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
     catalog,
@@ -165,13 +166,13 @@ async function open(
     gitTimeoutMs: options.gitTimeoutMs,
     history,
     baselines,
+    sawText: search.sawText,
   })
   const sessionTexts = (caseId: string, { number }: { number: number }) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // derived from the cases
   const index = createIndexFile({ layout, rows: lists.newestRows, ownership, limits, log })
-  const search = createSearch({ layout, database, catalog, summaryOf: catalog.row, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
   warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
@@ -319,6 +320,7 @@ async function open(
     // an edit by hand may have been made while no service ran
     const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
     stopCollecting()
+    search.begin() // before what was read is stored
     changed.subscribe(({ caseId, source }) => {
       if (source !== 'service') handEdits.look(caseId)
     })
@@ -326,7 +328,6 @@ async function open(
     for (const id of unanswered) handEdits.look(id)
     handEditHistory.begin()
     void index.write() // a clone has no index.md
-    search.begin()
     synchronizer.start()
     problems.begin()
     undo.add(problems.close, watchEntries(root, problems.changed, log))

@@ -76,7 +76,7 @@ export interface HttpDeps {
   sync: RecordSync
   worktrees: Worktrees
   webhooks: Webhooks
-  search: Pick<Search, 'find' | 'similar' | 'isReady'>
+  search: Pick<Search, 'find' | 'matching' | 'similar' | 'isReady'>
   runGuard: Pick<RunGuard, 'confirm'>
   plans: PlanTexts
   settings: SettingsSource

@@ -1,5 +1,6 @@
 import { ATTENTION_KINDS, type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
 import { findCasesByName } from '../model/case-names.ts'
+import type { Search } from '../search/search.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
@@ -16,12 +17,13 @@ export interface TriageQuery extends CaseQuery {
 export async function triageFilters(
   service: {
     catalog: Pick<Catalog, 'allJson'>
+    search: Pick<Search, 'matching'>
     synchronizer: { freshenAll(): Promise<void> }
   },
   query: TriageQuery,
 ): Promise<CaseFilters> {
   await service.synchronizer.freshenAll()
-  const filters = filtersFor(service.catalog, query)
+  const filters = await filtersFor(service.search, query)
   const needs = kindsOf(query.needs)
   if (needs) filters.needs = needs
   if (query.open === 'true') filters.unless = CLOSED_STATES

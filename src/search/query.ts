@@ -1,33 +1,16 @@
 /** Parses the query language: words, phrases in quotes, filters such as `state:OPEN`. */
 
 import { AppError } from '../model/app-error.ts'
-import {
-  FILTER_NAMES,
-  FILTERED,
-  type FilteredField,
-  type FilterName,
-} from '../model/case-fields.ts'
+import { FILTER_NAMES, FILTERED, type FilterName } from '../model/case-fields.ts'
 import { isCaseState } from '../model/case-state.ts'
-import type { TriageRow } from '../model/triage-row.ts'
-import { isCommon, plainWordsIn, wordsIn } from './words.ts'
+import { separated, UNSPACED } from './indexed-text.ts'
 
 /** Accepted values by filter name; a case needs one of them. */
 export type Filters = Partial<Record<FilterName, string[]>>
 
-/** The values of a case that filters compare, and the title and time that the index stores. */
-export type CaseSummary = Readonly<Pick<TriageRow, 'title' | FilteredField | 'updated_at'>>
-
-/** A word of the query, or a compound name such as `foo_bar` with its parts. */
-export interface QueryTerm {
-  text: string
-  parts: readonly string[]
-  /** True for one or two characters of a script without spaces. */
-  isPair: boolean
-}
-
 export interface SearchQuery {
   /** The words outside of quotation marks; without common words such as `the`, if there are others. */
-  terms: QueryTerm[]
+  words: string[]
   /** The texts in quotation marks. */
   phrases: string[]
   /** The whole query if it is long enough to be pasted text, which ranks cases that contain it first; else empty. */
@@ -39,6 +22,24 @@ export const MAX_QUERY_LENGTH = 1000
 /** For words separated by spaces. Scripts without spaces are searched by pairs of characters. */
 const MAX_WORDS = 32
 const MIN_PASTED_WORDS = 3
+/** Shorter beginnings match too many words. */
+const MIN_BEGINNING = 3
+const START = String.raw`[[\p{L}\p{N}]--[${UNSPACED}]]`
+const LETTER = String.raw`[[\p{L}\p{N}\p{M}]--[${UNSPACED}]]`
+/** Letters and digits, joined by `.`, `_` and `-`; or a run of a script without blanks. */
+const WORD = new RegExp(
+  `[${UNSPACED}][${UNSPACED}\\p{M}]*|${START}${LETTER}*(?:[._\\-]+${LETTER}+)*`,
+  'gv',
+)
+const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'v')
+/** With the vowels and other marks behind it. */
+const CHARACTER = /.\p{M}*/gsu
+/** Words that a query ignores if it has others. */
+const COMMON = new Set(
+  'a an and are as at be but by do for from has have i if in into is it its no not of on or so that the then there this to was we when with you'.split(
+    ' ',
+  ),
+)
 const NAMES = FILTER_NAMES.join('|')
 const FILTER = new RegExp(`^(${NAMES}):(.*)$`, 'is')
 /** A filter, whose values may be in quotation marks; a phrase in quotation marks; or a word. */
@@ -54,43 +55,64 @@ export function parseQuery(text: string): SearchQuery {
     throw queryError(`expected at most ${MAX_QUERY_LENGTH} characters; got ${text.length}`)
   }
   const filters: Filters = {}
-  const words: string[] = []
+  const pieces: string[] = []
   const quotedTexts: string[] = []
   for (const [piece] of text.replace(/[“”„]/g, '"').matchAll(PIECE)) {
     const [, name, values] = FILTER.exec(piece) ?? []
     if (name !== undefined && values !== undefined) {
       addFilter(filters, name.toLowerCase() as FilterName, values)
     } else {
-      words.push(piece)
+      pieces.push(piece)
       if (piece.startsWith('"')) quotedTexts.push(piece.slice(1, -1))
     }
   }
-  const phrases = quotedTexts.filter((text) => plainWordsIn(text).length > 0)
-  const allTerms = parseTerms(words.join(' '))
-  const unquoted = parseTerms(words.filter((piece) => !piece.startsWith('"')).join(' '))
-  const rareTerms = unquoted.filter(({ text }) => !isCommon(text))
-  const terms = rareTerms.length > 0 || phrases.length > 0 ? rareTerms : unquoted
-  const count = allTerms.filter(({ text, isPair }) => !isPair && !isCommon(text)).length
+  const phrases = quotedTexts.filter((text) => wordsIn(text).length > 0)
+  const allWords = wordsIn(pieces.join(' '))
+  const unquoted = wordsIn(pieces.filter((piece) => !piece.startsWith('"')).join(' '))
+  const rareWords = unquoted.filter((word) => !isCommon(word))
+  const words = rareWords.length > 0 || phrases.length > 0 ? rareWords : unquoted
+  const count = allWords.filter((word) => !isUnspaced(word) && !isCommon(word)).length
   if (count > MAX_WORDS) throw queryError(`expected at most ${MAX_WORDS} words; got ${count}`)
-  const isEmpty = terms.length === 0 && phrases.length === 0
-  if (isEmpty && (words.length > 0 || Object.keys(filters).length === 0)) {
+  const isEmpty = words.length === 0 && phrases.length === 0
+  if (isEmpty && (pieces.length > 0 || Object.keys(filters).length === 0)) {
     const quoted = JSON.stringify(text.slice(0, 60).toWellFormed())
     throw queryError(`expected a word to look for, or a filter such as state:OPEN; got ${quoted}`)
   }
-  const pasted = allTerms.length < MIN_PASTED_WORDS ? '' : words.join(' ')
-  return { terms, phrases, pasted, filters }
+  const isPasted = unquoted.length > 0 && allWords.length >= MIN_PASTED_WORDS
+  return { words, phrases, pasted: isPasted ? pieces.join(' ') : '', filters }
 }
 
-/** Splits a text into query terms, each once, in order. */
-export function parseTerms(text: string): QueryTerm[] {
-  const terms = new Map<string, QueryTerm>()
-  const words = [...wordsIn(text)]
-  for (const [index, { whole, parts, isPair, to }] of words.entries()) {
-    // the last character alone is already part of the pair before it
-    const isTail = words[index - 1]?.to === to
-    if (!isTail) terms.set(whole, { text: whole, parts, isPair })
-  }
-  return [...terms.values()]
+/** Returns the words of a text, each once, in order. Of a script without blanks, each pair of characters is a word. */
+export function wordsIn(text: string): string[] {
+  const words = text
+    .toLowerCase()
+    .normalize()
+    .match(WORD)
+    ?.flatMap((word) => {
+      const characters = isUnspaced(word) ? word.match(CHARACTER)! : []
+      if (characters.length < 2) return word
+      return characters.slice(1).map((second, index) => characters[index] + second)
+    })
+  return [...new Set(words)]
+}
+
+export function isCommon(word: string): boolean {
+  return COMMON.has(word) || /^[a-z]$/.test(word)
+}
+
+function isUnspaced(word: string): boolean {
+  return STARTS_UNSPACED.test(word)
+}
+
+/** The FTS5 expression for texts with this word, or, from three letters, one that begins with it. */
+export function wordExpression(word: string): string {
+  const isBeginning = word.length >= MIN_BEGINNING && !isUnspaced(word)
+  return `${phraseExpression(word)}${isBeginning ? '*' : ''}`
+}
+
+/** The FTS5 expression for texts with these words in sequence. */
+export function phraseExpression(phrase: string): string {
+  return `"${separated(phrase).replace(/["\0]/g, ' ')}"`
 }
 
 /**

@@ -1,87 +1,49 @@
-/** The cases that match one word of the query, by number. */
-export interface WordCases {
-  /** Cases with the word as typed. */
-  typed: readonly number[]
-  /** Cases with the word as typed or a similar one. */
-  cases: readonly number[]
-}
+import { caseOf, type SearchTables } from '../state/search-tables.ts'
 
-/** Ranks the cases that have some of the words of a query. */
-export interface Ranking {
-  total: number
-  has(number: number, word: number): 'typed' | 'near' | null
-  /** Returns the next case: the one with most words, then most words as typed, then the rarest words. */
-  next(): { number: number; score: number } | null
-  /** Removes a case with this score from the ranking. Returns false if it was removed before or has another score. */
-  remove(number: number, score: number): boolean
-  /** How many cases were removed. */
-  returned(): number
-}
+type Scored = [number: number, score: number]
+type Scores = ReturnType<SearchTables['scores']>
 
-const WORD_SCORE = 1e8
-const TYPED_SCORE = 1e4
-const NO_CANDIDATE = -1
+/**
+ * Ranks cases by the BM25 scores of their files, those with a match in the title first. All numbers of cases are
+ * below `size`.
+ */
+export function createRanking(
+  { scores }: Pick<SearchTables, 'scores'>,
+  expression: string,
+  size: number,
+): (group: readonly number[], limit: number) => Scored[] {
+  let inTitles: Float64Array | undefined
+  let everywhere: Float64Array | undefined
 
-interface Options {
-  /** One more than the highest number. */
-  size: number
-  /** Cases that have all phrases; null without phrases. With phrases, a case may have none of the words. */
-  must: readonly number[] | null
-  /** Cases that match all filters; null without filters. */
-  fitting: readonly number[] | null
-}
-
-/** If some cases have all of the words, only those are ranked. */
-export function compareCases(words: readonly WordCases[], options: Options): Ranking {
-  const { size, must, fitting } = options
-  const scores = new Float64Array(size)
-  const marks = words.map(({ typed, cases }) => {
-    const marks = new Uint8Array(cases.length > 0 ? size : 0)
-    const rarity = Math.log(1 + size / (cases.length + 1))
-    for (const number of cases) {
-      marks[number] = 1
-      scores[number]! += WORD_SCORE + rarity
-    }
-    for (const number of typed) {
-      marks[number] = 2
-      scores[number]! += TYPED_SCORE
-    }
-    return marks
-  })
-  const isMust = must && new Set(must)
-  const isFitting = fitting && new Set(fitting)
-  let isComplete = false
-  for (let number = 0; number < size; number++) {
-    const isCandidate = isMust ? isMust.has(number) : scores[number]! > 0
-    if (!isCandidate || isFitting?.has(number) === false) scores[number] = NO_CANDIDATE
-    else if (scores[number]! >= words.length * WORD_SCORE) isComplete = true
+  return (group, limit) => {
+    if (group.length === 0) return []
+    inTitles ??= sums(scores(`{title} : (${expression})`), size)
+    const titled = best(group, inTitles, limit)
+    if (titled.length === limit) return titled // most matches need no score
+    everywhere ??= sums(scores(expression), size)
+    const known = new Set(titled.map(([number]) => number))
+    const others = group.filter((number) => !known.has(number))
+    return [...titled, ...best(others, everywhere, limit - titled.length)]
   }
-  const least = isComplete ? words.length * WORD_SCORE : 0
-  const isRanked = (score: number) => score >= least
-  const total = scores.reduce((count, score) => (isRanked(score) ? count + 1 : count), 0)
-  let returned = 0
+}
 
-  return {
-    total,
-    has(number, word) {
-      const mark = marks[word]![number]
-      return mark === 2 ? 'typed' : mark === 1 ? 'near' : null
-    },
-    next() {
-      let first = -1
-      for (let number = 0; number < size; number++) {
-        if (isRanked(scores[number]!) && (first === -1 || scores[number]! > scores[first]!)) {
-          first = number
-        }
-      }
-      return first === -1 ? null : { number: first, score: scores[first]! }
-    },
-    remove(number, score) {
-      if (scores[number] !== score) return false
-      scores[number] = NO_CANDIDATE
-      returned++
-      return true
-    },
-    returned: () => returned,
-  }
+/** The sum of the scores of its files, by the number of the case. */
+function sums({ rows, scores }: Scores, size: number): Float64Array {
+  const sums = new Float64Array(size)
+  for (const [at, row] of rows.entries()) sums[caseOf(row)]! += scores[at]!
+  return sums
+}
+
+function best(group: readonly number[], sums: Float64Array, limit: number): Scored[] {
+  const scored = group.filter((number) => sums[number]! > 0)
+  // the numeric sort of a typed array is faster than one with a comparator
+  const least =
+    Float64Array.from(scored, (number) => sums[number]!)
+      .sort()
+      .at(-limit) ?? 0
+  return scored
+    .filter((number) => sums[number]! >= least)
+    .map((number): Scored => [number, sums[number]!])
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, limit)
 }

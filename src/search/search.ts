@@ -1,19 +1,20 @@
-/** Full-text search behind `GET /search`: brings the index up to date, finds cases, then their matching lines. */
+/** Full-text search over cases, sessions, memory files and proof. */
 
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
+import { readNow } from '../files/read-now.ts'
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
+import type { TriageRow } from '../model/triage-row.ts'
+import type { CaseLists } from '../state/case-lists.ts'
 import type { Database } from '../state/database.ts'
-import { createSearchTables } from '../state/search-tables.ts'
+import { caseOf, createSearchTables } from '../state/search-tables.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { readSearched } from './case-files.ts'
-import { type FoundCase, findCases } from './find-cases.ts'
-import { createIndexUpdates } from './index-updates.ts'
-import { byMatch, type LineQuery, type MatchingLine, matchingLines } from './matching-lines.ts'
-import type { CaseSummary, SearchQuery } from './query.ts'
-import { fieldOf, searchedLines } from './searched-lines.ts'
-import { type SimilarNumber, similarCases } from './similar-cases.ts'
-import { termsIn } from './words.ts'
+import { foundLines, type MatchingLine } from './found-lines.ts'
+import { type Filters, phraseExpression, type SearchQuery, wordExpression } from './query.ts'
+import { createRanking } from './ranking.ts'
+import { createSearchIndex, type SearchIndex } from './search-index.ts'
+import { type SimilarCase, similarCases } from './similar-cases.ts'
 
 export interface LineOfFile extends MatchingLine {
   /** Relative to the workspace. */
@@ -28,126 +29,197 @@ export interface Hit {
   lines: LineOfFile[]
 }
 
-export interface SearchResult {
-  total: number
-  hits: Hit[]
-}
-
-export interface SimilarCase extends Omit<SimilarNumber, 'number'> {
-  id: string
-}
-
-/** Full-text search over cases, sessions, memory files and proof. Results reflect the files at the time of the call. */
-export interface Search {
-  /** Starts to bring the index up to date in the background. */
-  begin(): void
-  find(query: SearchQuery, limit: number): Promise<SearchResult>
+/** Finds what the files contained when they were last read. */
+export interface Search
+  extends Pick<SearchIndex, 'begin' | 'sawText' | 'change' | 'isReady' | 'close'> {
+  /** The best cases with all words of the query; if there are none, those with most. */
+  find(query: SearchQuery, limit: number): Promise<{ total: number; hits: Hit[] }>
+  /** The ids of the cases with all words of the query. */
+  matching(query: SearchQuery): Promise<string[]>
   /** Resolved cases that resemble this one, the most similar first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
-  /** Whether the index is nearly up to date, so that a search is fast. */
-  isReady(): boolean
-  /** Call it when files of a case have changed or the case was deleted. A deleted case leaves the index at once. */
-  change(id: string): void
-  close(): Promise<void>
 }
 
 export interface SearchDeps {
   layout: Layout
   database: Database
-  catalog: Pick<Catalog, 'ids' | 'has'>
-  /** Returns the summary of a case; undefined if there is no such case. */
-  summaryOf(id: string): CaseSummary | undefined
+  catalog: Pick<Catalog, 'ids' | 'has' | 'entry'>
+  lists: Pick<CaseLists, 'triage'>
   log(line: string): void
 }
 
+interface FoundLine extends MatchingLine {
+  name: string
+  weight: number
+}
+
 const MAX_LINES = 5
-/** Pasted text is searched for in this many cases. */
-const CASES_FOR_PASTED = 20
+/** Texts whose matches are marked at once, as this blocks. */
+const TEXTS_AT_ONCE = 25
+const MAX_READ_BYTES = 16 * 1024 * 1024
 
-export function createSearch({ layout, database, catalog, summaryOf, log }: SearchDeps): Search {
+export function createSearch({ layout, database, catalog, lists, log }: SearchDeps): Search {
   const tables = createSearchTables(database)
-  const folder = layout.caseFolder
   const shown = relative(layout.root, layout.cases)
-  const index = createIndexUpdates({
-    tables,
-    ids: catalog.ids,
-    summaryOf,
-    folder,
-    log,
-  })
+  const index = createSearchIndex({ tables, catalog, read: readText, log })
 
-  /** Returns the matching lines of a case from its current files. */
-  function linesIn(number: number, id: string, query: LineQuery) {
-    const names = tables.indexed(number)?.names.split('\n') ?? []
-    return names
-      .flatMap((name) => {
-        const text = readSearched(folder(id), name) ?? ''
-        const lines = matchingLines(searchedLines(fieldOf(name), text), query)
-        return lines.map((line) => ({ file: `${shown}/${id}/${name}`, ...line }))
-      })
-      .sort(byMatch)
-      .slice(0, MAX_LINES)
+  function readText(id: string, name: string): string | null {
+    const folder = layout.caseFolder(id)
+    const read = readNow(join(folder, name), MAX_READ_BYTES, folder)
+    const text = read.ok ? decodeUtf8(read.bytes) : null
+    return text?.ok ? text.text : null
   }
 
-  async function withLines(best: readonly FoundCase[], query: SearchQuery) {
-    const texts = query.pasted === '' ? query.phrases : [...query.phrases, query.pasted]
-    const inPhrases = query.phrases.flatMap(termsIn)
-    const found = []
-    for (const { number, score, missing, matches } of best) {
-      const id = index.id(number)
-      if (id === undefined) continue // deleted since
-      const lines = linesIn(number, id, {
-        words: new Set([...matches.flatMap(({ words }) => words), ...inPhrases]),
-        prefixes: matches.flatMap(({ prefixes }) => prefixes),
-        texts,
-        limit: MAX_LINES,
-      })
-      found.push({ id, score: Number(score.toPrecision(4)), missing, lines })
-      await yieldIfBusy()
+  /** The numbers of the cases that match: those with all words, those with one less, and so on. */
+  function match({ words, phrases, filters }: SearchQuery) {
+    const byWord = words.map((word) => tables.matches(wordExpression(word)))
+    const byPhrase = phrases.map((phrase) => tables.matches(phraseExpression(phrase)))
+    const wordCounts = countByCase(byWord, index.size())
+    const phraseCounts = countByCase(byPhrase, index.size())
+    const fitting = numbersFitting(filters)
+    const groups = Array.from({ length: words.length + 1 }, (): number[] => [])
+    for (const [number, count] of wordCounts.entries()) {
+      const isMatch = phrases.length > 0 ? phraseCounts[number] === phrases.length : count > 0
+      if (isMatch && fitting?.has(number) !== false) groups[words.length - count]!.push(number)
     }
-    return found
+    return { groups, byWord, byPhrase }
+  }
+
+  function cases(filters: Filters): TriageRow[] {
+    return lists.triage(filters, null, null).map(({ summary }) => JSON.parse(summary))
+  }
+
+  function numbersFitting(filters: Filters): Set<number> | null {
+    if (Object.keys(filters).length === 0) return null
+    return new Set(cases(filters).flatMap(({ id }) => index.number(id) ?? []))
+  }
+
+  /** In two groups: those that contain the pasted text, and the others. */
+  function pastedFirst(numbers: number[], pasted: string): number[][] {
+    if (pasted === '') return [numbers]
+    const having = new Set(tables.matches(phraseExpression(pasted)).map(caseOf))
+    return [true, false].map((is) => numbers.filter((number) => having.has(number) === is))
+  }
+
+  /** The best lines of these rows. Yields to requests, as marking what matches takes time in long texts. */
+  async function linesOf(expression: string, rows: readonly number[]) {
+    const found = new Map<number, FoundLine[]>()
+    for (let from = 0; from < rows.length; from += TEXTS_AT_ONCE) {
+      await yieldIfBusy()
+      const texts = tables.marked(expression, rows.slice(from, from + TEXTS_AT_ONCE))
+      for (const { row, name, text } of texts) {
+        const number = caseOf(row)
+        const lines = foundLines(text).map((line) => ({ name, ...line }))
+        found.set(number, [...(found.get(number) ?? []), ...lines])
+      }
+    }
+    return (number: number): LineOfFile[] =>
+      (found.get(number) ?? [])
+        .sort((a, b) => b.weight - a.weight || compare(a.name, b.name) || a.line - b.line)
+        .slice(0, MAX_LINES)
+        .map(({ name, line, text, marks }) => {
+          const file = `${shown}/${index.id(number)}/${name}`
+          return { file, line, text, marks }
+        })
   }
 
   return {
-    begin: index.begin,
+    ...index,
     async find(query, limit) {
       await index.upToDate()
-      const hasWords = query.terms.length + query.phrases.length > 0
-      const deps = { tables, size: index.size }
-      const most = query.pasted === '' ? limit : Math.max(limit, CASES_FOR_PASTED)
-      const cases = findCases(deps, query, most)
-      const found = hasWords
-        ? await withLines(cases.best, query)
-        : cases.best.map(({ number, score, missing }) => ({
-            id: index.id(number)!,
-            score,
-            missing,
-            lines: [],
-          }))
-      const quotes = (lines: { quotes: number }[]) => lines[0]?.quotes ?? 0
-      if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
-      const hits = found.slice(0, limit).map(({ lines, ...hit }) => {
-        // for a query of phrases alone, lines with only some of their words are left out
-        const whole = query.terms.length === 0 ? lines.filter((line) => line.quotes > 0) : []
-        const best = whole.length > 0 ? whole : lines
-        return { ...hit, lines: best.map(({ count: _, quotes: __, ...line }) => line) }
+      const { words, phrases, pasted, filters } = query
+      if (words.length + phrases.length === 0) {
+        const found = cases(filters).sort((a, b) => compare(b.updated_at, a.updated_at))
+        const hits = found.map(({ id }) => ({ id, score: 0, missing: [], lines: [] }))
+        return { total: found.length, hits: hits.slice(0, limit) }
+      }
+      const { groups, byWord, byPhrase } = match(query)
+      const [complete = []] = groups
+      const isComplete = complete.length > 0
+      const quoted = phrases.map(phraseExpression)
+      if (pasted !== '') quoted.push(phraseExpression(pasted))
+      const ranked = [...words.map(rankedExpression), ...quoted].join(' OR ')
+      const rank = createRanking(tables, ranked, index.size())
+      const best: ReturnType<typeof rank> = []
+      // where a case has all words, those without some are left out
+      for (const group of isComplete ? pastedFirst(complete, pasted) : groups)
+        if (best.length < limit) best.push(...rank(group, limit - best.length))
+      const isHit = new Uint8Array(index.size())
+      for (const [number] of best) isHit[number] = 1
+      const [wordRows, phraseRows] = [byWord, byPhrase].map((lists) =>
+        lists.map((rows) => rows.filter((row) => isHit[caseOf(row)])),
+      ) as [number[][], number[][]]
+      const expression = [...words.map(wordExpression), ...quoted].join(' OR ')
+      const lines = await linesOf(expression, bestRows([...wordRows, ...phraseRows]))
+      const missing = (number: number) =>
+        words.filter((_, at) => !wordRows[at]!.some((row) => caseOf(row) === number))
+      const hits = best.flatMap(([number, score]): Hit[] => {
+        const id = index.id(number)
+        if (id === undefined) return [] // deleted since
+        const rounded = Number(score.toPrecision(4))
+        return [{ id, score: rounded, missing: missing(number), lines: lines(number) }]
       })
-      return { total: cases.total, hits }
+      return { total: isComplete ? complete.length : groups.flat().length, hits }
+    },
+    async matching(query) {
+      await index.upToDate()
+      if (query.words.length + query.phrases.length === 0)
+        return cases(query.filters).map(({ id }) => id)
+      return match(query).groups[0]!.flatMap((number) => index.id(number) ?? [])
     },
     async similar(id, limit) {
       await index.upToDate()
+      const entry = catalog.entry(id)
       const number = index.number(id)
-      const summary = summaryOf(id)
-      if (number === undefined || !summary) return []
-      const own = { number, title: summary.title, folder: folder(id) }
-      const similar = similarCases(tables, index.size(), own, limit)
-      return similar.map(({ number, ...each }) => ({ id: index.id(number)!, ...each }))
+      if (!entry || number === undefined) return []
+      const resolved = numbersFitting({ state: ['RESOLVED'] })!
+      resolved.delete(number)
+      const { title, description } = entry.file.value
+      const found = similarCases(
+        tables,
+        { title, description, count: catalog.ids().length },
+        resolved,
+      )
+      return found
+        .slice(0, limit)
+        .map(({ number, ...each }) => ({ id: index.id(number)!, ...each }))
     },
-    isReady: index.isReady,
-    change(id) {
-      if (catalog.has(id)) index.change(id)
-      else index.remove(id)
-    },
-    close: index.close,
   }
+}
+
+/** With the score for the word itself in addition to that for words that begin so. */
+function rankedExpression(word: string): string {
+  return `${phraseExpression(word)} OR ${wordExpression(word)}`
+}
+
+/** How many of the lists have rows of a case, by its number. */
+function countByCase(lists: readonly (readonly number[])[], size: number): Uint16Array {
+  const counts = new Uint16Array(size)
+  for (const rows of lists) {
+    let last = -1
+    for (const row of rows) {
+      const number = caseOf(row)
+      if (number !== last) counts[number]! += 1
+      last = number
+    }
+  }
+  return counts
+}
+
+/** Of each case the rows that are in most lists. */
+function bestRows(lists: readonly (readonly number[])[]): number[] {
+  const counts = new Map<number, number>()
+  for (const row of lists.flat()) counts.set(row, (counts.get(row) ?? 0) + 1)
+  const chosen = new Map<number, number>()
+  return [...counts.keys()]
+    .sort((a, b) => counts.get(b)! - counts.get(a)! || a - b)
+    .filter((row) => {
+      const count = (chosen.get(caseOf(row)) ?? 0) + 1
+      chosen.set(caseOf(row), count)
+      return count <= MAX_LINES
+    })
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

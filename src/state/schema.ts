@@ -133,6 +133,19 @@ export const MIGRATIONS: readonly string[] = [
   );
   ALTER TABLE webhooks DROP COLUMN cursor;
   `,
+  `
+  -- the full text index by file, whose row is 2^20 times the number of its case and more (src/state/search-tables.ts)
+  DROP TABLE search_cases;
+  DROP TABLE search_texts;
+  CREATE TABLE search_cases (number INTEGER PRIMARY KEY, id TEXT NOT NULL) STRICT;
+  CREATE TABLE search_files (rowid INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE VIRTUAL TABLE search_texts USING fts5 (
+    title, tags, description, notes, sessions, proof,
+    tokenize = "unicode61 remove_diacritics 2"
+  );
+  INSERT INTO search_texts (search_texts, rank) VALUES ('secure-delete', 1);
+  INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(6.0, 4.0, 2.0, 1.5, 1.0, 0.7)');
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -170,7 +183,6 @@ export function migrate(connection: SqliteConnection): void {
 /** Tables with a column per filter field, and the statement that makes their rows be read again. */
 const FIELD_TABLES = {
   cases: 'print = NULL',
-  search_cases: "stamp = ''",
 }
 
 /** Adds columns for filter fields that are newer than the tables. */

@@ -1,152 +1,160 @@
 /** The tables of the full-text index (FTS5), which `search/` fills and queries. */
 
-import type { FilteredField } from '../model/case-fields.ts'
-import { type CaseFilters, conditionsOf, FIELD_COLUMNS, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
+import type { SqlRow } from './sqlite.ts'
 
-/** The words of a case by field, separated by spaces, as the index stores them. */
-export const SEARCHED_COLUMNS = [
-  'title',
-  'tags',
-  'description',
-  'notes',
-  'sessions',
-  'proof',
-] as const
-export type SearchedWords = Record<(typeof SEARCHED_COLUMNS)[number], string>
+/** The columns of the index. A file fills one of the last four; case.md also fills the first two. */
+export const TEXT_COLUMNS = ['title', 'tags', 'description', 'notes', 'sessions', 'proof'] as const
+export type TextColumn = (typeof TEXT_COLUMNS)[number]
 
-export interface IndexedCase extends Record<FilteredField, string> {
-  id: string
-  /** Changes with the files; empty if the files had just changed and must be read again. */
-  stamp: string
-  /** The names of its files, one per line. */
-  names: string
-  updated_at: string
+export interface IndexedFile {
+  row: number
+  /** Relative to the folder of its case. */
+  name: string
+  /** Of the bytes whose text is in the index. */
+  hash: string
 }
 
-export interface RankedCases {
-  total: number
-  /** The numbers of cases and their scores, best first. */
-  best: [number: number, score: number][]
+export interface MarkedFile {
+  row: number
+  name: string
+  /** With `MARK.open` and `MARK.close` around what matches. */
+  text: string
 }
 
 /**
- * The full-text index: the FTS5 table `search_texts` with one row per case, and `search_cases` with the cases.
+ * One row per file, in `search_texts` (FTS5) and in `search_files`. The row number contains the number of the case.
  * Expressions are FTS5 MATCH expressions. Reads see flushed data.
  */
 export interface SearchTables {
   cases(): { number: number; id: string }[]
-  indexed(number: number): IndexedCase | undefined
-  words(number: number): SearchedWords | undefined
-  /** `words` is null if unchanged. */
-  put(number: number, indexed: IndexedCase, words: SearchedWords | null): void
-  remove(number: number): void
-  /** The number of cases that match the expression and filters, and the best of them by BM25. */
-  rank(expression: string, limit: number, filters: CaseFilters): RankedCases
-  /** Only the best ones, which is faster. */
-  best(expression: string, limit: number, filters: CaseFilters): RankedCases['best']
-  /** The score of one case, as in `rank`. */
-  score(expression: string, number: number): number
-  /** All cases that match, in no particular order. */
-  matches(expression: string): number[]
-  /** All cases that match the filters, last changed first. */
-  fitting(filters: CaseFilters): number[]
+  files(number: number): IndexedFile[]
+  putCase(number: number, id: string): void
+  putFile(file: IndexedFile, texts: Partial<Record<TextColumn, string>>): void
+  removeFile(row: number): void
+  removeCase(number: number): void
+  /** The rows that match, in ascending order. */
+  matches(expression: string, limit?: number): number[]
+  /** The rows that match, and their BM25 scores. */
+  scores(expression: string): { rows: number[]; scores: number[] }
+  /** Those of these rows that match. */
+  marked(expression: string, rows: readonly number[]): MarkedFile[]
+  /** What `setStatus` stored last. */
+  status(): string | null
+  setStatus(status: string): void
+  clear(): void
   /** Resolves when all changes are stored or cannot be written. */
   flushed(): Promise<void>
   /** Whether the last write failed, so that further changes would only wait. */
   isFailing(): boolean
 }
 
-const CASE_COLUMNS = ['id', 'stamp', 'names', ...FIELD_COLUMNS, 'updated_at'] as const
+/** The row of the first file of a case is its number times this. */
+const ROWS_OF_CASE = 2 ** 20
 
-interface RankedRow {
-  number: number
-  score: number
+/** The number of the case that a row belongs to. */
+export function caseOf(row: number): number {
+  return Math.floor(row / ROWS_OF_CASE)
 }
 
-const BEST_FIRST = 'ORDER BY score DESC, number LIMIT ?'
+export function firstRow(number: number): number {
+  return number * ROWS_OF_CASE
+}
+
+const ROWS = `rowid >= ? * ${ROWS_OF_CASE} AND rowid < (? + 1) * ${ROWS_OF_CASE}`
+const COLUMNS = {
+  search_cases: ['number', 'id'],
+  search_files: ['rowid', 'name', 'hash'],
+  search_texts: ['rowid', ...TEXT_COLUMNS],
+}
+/** The text of a file is in one of these columns. */
+const MARKED = TEXT_COLUMNS.slice(2)
+  .map((_, index) => `highlight(search_texts, ${index + 2}, char(2), char(3))`)
+  .join(' || ')
 
 export function createSearchTables(database: Database): SearchTables {
-  const insertCase = insert('OR REPLACE INTO search_cases', ['number', ...CASE_COLUMNS])
-  const insertWords = insert('INTO search_texts', ['rowid', ...SEARCHED_COLUMNS])
-
   return {
     cases: () => database.all('SELECT number, id FROM search_cases'),
-    indexed: (number) =>
-      database.get(`SELECT ${CASE_COLUMNS.join()} FROM search_cases WHERE number = ?`, number),
-    words: (number) =>
-      database.get(`SELECT ${SEARCHED_COLUMNS.join()} FROM search_texts WHERE rowid = ?`, number),
-    put(number, indexed, words) {
-      database.write((run) => {
-        run(insertCase, number, ...CASE_COLUMNS.map((column) => indexed[column]))
-        if (!words) return
-        run('DELETE FROM search_texts WHERE rowid = ?', number)
-        run(insertWords, number, ...SEARCHED_COLUMNS.map((column) => words[column]))
-      })
-    },
-    remove(number) {
-      database.write((run) => {
-        run('DELETE FROM search_cases WHERE number = ?', number)
-        run('DELETE FROM search_texts WHERE rowid = ?', number)
-      })
-    },
-    rank(expression, limit, filters) {
-      const { sql, values } = matching(expression, filters)
-      const rows = database.all<RankedRow & { total: number }>(
-        `WITH matching AS MATERIALIZED (${sql})
-        SELECT number, score, (SELECT count(*) FROM matching) AS total FROM matching ${BEST_FIRST}`,
-        ...values,
-        limit,
-      )
-      return { total: rows[0]?.total ?? 0, best: rows.map(pairOf) }
-    },
-    best(expression, limit, filters) {
-      const { sql, values } = matching(expression, filters)
-      return database.all<RankedRow>(`${sql} ${BEST_FIRST}`, ...values, limit).map(pairOf)
-    },
-    score: (expression, number) =>
-      database.get<{ score: number }>(
-        'SELECT -rank AS score FROM search_texts WHERE search_texts MATCH ? AND rowid = ?',
-        expression,
+    files: (number) =>
+      database.all(
+        `SELECT rowid AS row, name, hash FROM search_files WHERE ${ROWS} ORDER BY rowid`,
         number,
-      )?.score ?? 0,
-    matches: (expression) =>
-      numbersOf('SELECT rowid AS number FROM search_texts WHERE search_texts MATCH ?', expression),
-    fitting(filters) {
-      const { conditions, values } = conditionsOf(filters)
-      const where = whereAll(conditions)
-      const order = 'ORDER BY updated_at DESC, id'
-      return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
+        number,
+      ),
+    putCase: (number, id) => database.write((run) => run(insertInto('search_cases'), number, id)),
+    putFile({ row, name, hash }, texts) {
+      database.write((run) => {
+        run('DELETE FROM search_texts WHERE rowid = ?', row)
+        run(insertInto('search_texts'), row, ...TEXT_COLUMNS.map((column) => texts[column] ?? ''))
+        run('DELETE FROM search_files WHERE rowid = ?', row)
+        run(insertInto('search_files'), row, name, hash)
+      })
     },
+    removeFile: (row) =>
+      database.write((run) => {
+        run('DELETE FROM search_texts WHERE rowid = ?', row)
+        run('DELETE FROM search_files WHERE rowid = ?', row)
+      }),
+    removeCase: (number) =>
+      database.write((run) => {
+        run(`DELETE FROM search_texts WHERE ${ROWS}`, number, number)
+        run(`DELETE FROM search_files WHERE ${ROWS}`, number, number)
+        run('DELETE FROM search_cases WHERE number = ?', number)
+      }),
+    // as JSON, as thousands of rows take ten times as long
+    matches(expression, limit = -1) {
+      const { rows } = database.get<{ rows: string }>(
+        `SELECT json_group_array(rowid) AS rows
+        FROM (SELECT rowid FROM search_texts WHERE search_texts MATCH ? LIMIT ?)`,
+        expression,
+        limit,
+      )!
+      return JSON.parse(rows)
+    },
+    scores(expression) {
+      const { rows, scores } = database.get<{ rows: string; scores: string }>(
+        `SELECT json_group_array(rowid) AS rows, json_group_array(-rank) AS scores
+        FROM search_texts WHERE search_texts MATCH ?`,
+        expression,
+      )!
+      return { rows: JSON.parse(rows), scores: JSON.parse(scores) }
+    },
+    marked: (expression, rows) =>
+      database.all(
+        // `+` makes SQLite look for the matches once, and not once for each row
+        `SELECT search_texts.rowid AS row, name, ${MARKED} AS text
+        FROM search_texts JOIN search_files ON search_files.rowid = search_texts.rowid
+        WHERE search_texts MATCH ? AND +search_texts.rowid IN (SELECT value FROM json_each(?))`,
+        expression,
+        JSON.stringify(rows),
+      ),
+    status: () =>
+      database.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'")?.value ??
+      null,
+    setStatus: (status) =>
+      database.write((run) => run("INSERT OR REPLACE INTO meta VALUES ('search', ?)", status)),
+    clear: () =>
+      database.write((run) => {
+        for (const table of Object.keys(COLUMNS)) run(`DELETE FROM ${table}`)
+      }),
     flushed: () => database.flushed().catch(() => {}), // the database logs the error
     isFailing: () => database.failure !== null,
   }
-
-  /** As one JSON value, as thousands of rows take ten times as long. */
-  function numbersOf(sql: string, ...values: string[]): number[] {
-    const row = database.get<{ numbers: string }>(
-      `SELECT json_group_array(number) AS numbers FROM (${sql})`,
-      ...values,
-    )!
-    return JSON.parse(row.numbers)
-  }
 }
 
-function insert(into: string, columns: readonly string[]): string {
-  return `INSERT ${into} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
+function insertInto(table: keyof typeof COLUMNS): string {
+  const columns = COLUMNS[table]
+  return `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
 }
 
-function matching(expression: string, filters: CaseFilters): { sql: string; values: string[] } {
-  const { conditions, values } = conditionsOf(filters)
-  const where = whereAll(conditions)
-  // `+` makes SQLite start from the matches and look up their cases
-  const fits = where === '' ? '' : `AND +rowid IN (SELECT number FROM search_cases ${where})`
-  return {
-    sql: `SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ? ${fits}`,
-    values: [expression, ...values],
-  }
-}
-
-function pairOf({ number, score }: RankedRow): [number: number, score: number] {
-  return [number, score]
+/** Copies the index into empty tables of another database. */
+export function copySearchIndex(from: Pick<Database, 'all'>, to: Pick<Database, 'write'>): void {
+  to.write((run) => {
+    run('BEGIN')
+    for (const table of Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]) {
+      const rows = from.all<SqlRow>(`SELECT ${COLUMNS[table].join()} FROM ${table}`)
+      for (const row of rows) run(insertInto(table), ...Object.values(row))
+    }
+    run('COMMIT')
+  })
 }

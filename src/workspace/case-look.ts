@@ -126,7 +126,10 @@ export async function readCaseFolder(
       byGit: byGit('.'),
     },
     (name) => layout.memoryFile(id, name),
-    (name, note) => readNote(layout.memoryFile(id, name), name, { known: note, pass }),
+    (name, note) => {
+      const saw = deps.sawText?.bind(null, id, name)
+      return readNote(layout.memoryFile(id, name), name, { known: note, pass, saw })
+    },
   )
   // a branch switch leaves ignored files such as latest.md, which are not a case
   const isMissing = file.problems.some(({ code }) => code === 'missing')

@@ -28,11 +28,18 @@ export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
   return [...inside.keys()].filter(isNoteName)
 }
 
+interface NoteReading {
+  known: NoteFile | undefined
+  pass: ReadPass
+  /** Called with an accepted text. */
+  saw?: ((text: string, hash: string) => void) | undefined
+}
+
 /** Reads one memory file. An unreadable one is reported as a problem but stays writable: a PUT replaces it. */
 export function readNote(
   path: string,
   file: string,
-  { known, pass }: { known: NoteFile | undefined; pass: ReadPass },
+  { known, pass, saw }: NoteReading,
 ): NoteFile | null {
   const now = stampNow(path)
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
@@ -52,6 +59,7 @@ export function readNote(
   if (!pass.accept(path, newerOf(path, stamp), completeness)) {
     return known ? { ...known, stamp: null } : null
   }
+  if (read.ok) saw?.(read.text, hash)
   return { ...place, problems: read.ok ? noteProblems(read.text, file) : [read.problem] }
 }
 

@@ -27,6 +27,8 @@ interface RecordReader<T> {
   /** The value if the file is unreadable and no earlier value is known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string): void
+  /** Called with each accepted text. */
+  saw?: ((text: string, hash: string) => void) | undefined
 }
 
 export type Parsed<T> = { value: T | null; problems: Problem[] }
@@ -61,6 +63,7 @@ export async function readRecord<T>(
   if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {
     return known ? { ...known, stamp: null } : null
   }
+  if (result.ok) reader.saw?.(result.text, hash)
   if (parsed.value !== null && result.ok) {
     // a changed audit trail is not a last good version
     if (!parsed.problems.some(({ code }) => code === 'trail_changed'))

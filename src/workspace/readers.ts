@@ -21,6 +21,8 @@ import { type TrueTrailDeps, withTrueTrail } from './true-trail.ts'
 export interface ReaderDeps extends TrueTrailDeps {
   layout: Layout
   lastGood: LastGood
+  /** Called with the text of each file that was read and has changed. */
+  sawText?(caseId: string, file: string, text: string, hash: string): void
 }
 
 function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
@@ -35,7 +37,7 @@ function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefine
 }
 
 export function readCaseRecord(
-  { layout, lastGood }: ReaderDeps,
+  { layout, lastGood, sawText }: ReaderDeps,
   id: string,
   reading: Reading<Case>,
 ): Promise<RecordFile<Case> | null> {
@@ -52,6 +54,7 @@ export function readCaseRecord(
       return value ?? (await readCase(text, origin(stamp))).shown ?? roughCase(text, origin(stamp))
     },
     remember: (text) => lastGood.remember(key, text),
+    saw: sawText?.bind(null, id, CASE_FILE),
   })
 }
 
@@ -92,18 +95,21 @@ export function readSessionRecord(
       return copy === null ? null : readSession(copy, origin(null)).value
     },
     remember: (text) => lastGood.remember(key, text),
+    saw: deps.sawText?.bind(null, of.id, file),
   })
 }
 
 export async function readProofRecord(
-  { layout }: ReaderDeps,
+  { layout, sawText }: ReaderDeps,
   caseId: string,
   proofId: string,
   reading: Reading<Proof | null>,
 ): Promise<RecordFile<Proof | null> | null> {
+  const file = `proof/${proofId}.md`
   const read = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
-    file: `proof/${proofId}.md`,
+    file,
+    saw: sawText?.bind(null, caseId, file),
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, {

@@ -34,7 +34,14 @@ export interface WorkspaceParts {
 export interface WorkspaceDeps
   extends Pick<
       ScanDeps,
-      'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun' | 'lastGood' | 'sawNames'
+      | 'layout'
+      | 'catalog'
+      | 'mutex'
+      | 'publish'
+      | 'rowFromLastRun'
+      | 'lastGood'
+      | 'sawNames'
+      | 'sawText'
     >,
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {

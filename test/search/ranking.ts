@@ -45,14 +45,14 @@ t.test(
   },
 )
 
-t.test('what was typed comes before what is near it, wherever it is', async (t) => {
+t.test('titles come first, and in each place what was typed before longer words', async (t) => {
   await makeCases(t, {
-    Modes: 'darknet',
+    Longer: 'It is in darknet modes.',
     'Darknet modes': '-',
-    Mode: 'darknet',
+    'Dark mode': '-',
     Typed: 'It is in dark mode.',
   })
-  t.strictSame(await titles('dark mode'), ['Typed', 'Mode', 'Darknet modes', 'Modes'])
+  t.strictSame(await titles('dark mode'), ['Dark mode', 'Darknet modes', 'Typed', 'Longer'])
 })
 
 t.test(
@@ -96,9 +96,11 @@ t.test('texts without blanks between words are found by any part of them', async
   t.strictSame(await titles('"录成"'), ['Done'])
 })
 
-t.test('a word that ten cases have begins no other', async (t) => {
+t.test('a word finds all that begins so, and its parts, with its lines', async (t) => {
   const many = Array.from({ length: 10 }, (_, n) => [`Case ${n}`, 'It says signed.'])
-  await makeCases(t, { ...Object.fromEntries(many), Longer: 'Of signedness.' })
-  t.equal((await titles('signed')).length, 10)
-  t.equal((await titles('signe')).length, 11)
+  await makeCases(t, { ...Object.fromEntries(many), Longer: 'Of signedness, in readFile().' })
+  t.equal((await titles('signed')).length, 11)
+  t.equal((await titles('si')).length, 0, 'from three letters')
+  const [{ lines } = { lines: [] }] = await find('file')
+  t.match(lines, [{ text: 'Of signedness, in readFile().', marks: [[22, 26]] }])
 })

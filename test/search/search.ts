@@ -224,7 +224,7 @@ t.test('sessions and proof are found too, the trail is not', async (t) => {
   })
   const files = async (q: string) =>
     (await find(q)).flatMap(({ lines }) => lines.map((l) => l.file))
-  t.match(await files('quokka'), [/sessions\/1\.md$/, /sessions\/1\.md$/, /runbook\.md$/])
+  t.match(await files('quokka'), [/runbook\.md$/, /sessions\/1\.md$/, /sessions\/1\.md$/])
   t.match(await files('wombat'), [new RegExp(`proof/${id}\\.md$`)])
   t.strictSame(await find('context_loaded'), [])
   const copy = 'conflict-20261120T095400.000Z.md'

@@ -29,8 +29,10 @@ t.test('the page of the full text search', async (t) => {
   t.test('the one field of the list offers it', async (t) => {
     const list = await page('/')
     t.equal(list.match(/type="search"/g)?.length, 1)
-    t.notMatch(list, 'Search all content for')
-    t.match(await page('/?q=a+b'), /href="\/find\?q=a%20b"[^>]*>Search all content for “a b”</)
+    t.notMatch(list, 'Show matching lines')
+    t.match(await page('/?q=lock+held'), /href="\/find\?q=lock%20held"[^>]*>Show matching lines</)
+    const some = /href="\/find\?q=lock%20xyzzyqq"[^>]*>\s*Find cases with some of these words/
+    t.match(await page('/?q=lock+xyzzyqq'), some)
   })
 
   t.test('each case with its lines, where they stand, and what matches in them', async (t) => {

@@ -29,7 +29,7 @@ interface Options extends CommandOptions, Partial<Record<FilterName, string[]>> 
 export function command(): Command {
   const list = new Command('list')
     .description('List cases, those that need you first.')
-    .argument('[search]', 'Words in the title or description.')
+    .argument('[search]', 'Words of the cases, as in casefile search.')
   for (const option of filterOptions()) list.addOption(option)
   list
     .addOption(

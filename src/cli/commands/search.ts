@@ -27,7 +27,7 @@ export function command(): Command {
     )
   return explain(search, {
     examples: [
-      ['casefile search connection refused', 'Cases with both words, or words close to them.'],
+      ['casefile search connection refused', 'Cases with both words, or words that begin so.'],
       [`casefile search '"connection refused"'`, 'Cases with this phrase.'],
       ['casefile search "ECONNRESET state:RESOLVED"', 'How it was solved before.'],
       ['casefile search tag:auth token --json', 'Use it in a script.'],

@@ -58,7 +58,7 @@ export const caseTools: readonly Tool[] = [
     title: 'Search cases',
     does: 'reads',
     description:
-      'Searches the text of all cases: descriptions, memory files, sessions and proof. The best match comes first, each with its matching lines. Single wrong letters still match. Search here before you begin: the problem may be known.',
+      'Searches the text of all cases: descriptions, memory files, sessions and proof. The best match comes first, each with its matching lines. Beginnings of words match too. Search here before you begin: the problem may be known.',
     input: {
       query: z
         .string()

@@ -78,13 +78,13 @@ export const caseEndpoints = [
     errors: [...LIST_ERRORS, 'unknown_state'],
     example: { query: { state: ['BLOCKED', 'PLANNING'] } },
     async handle({ c, service, query }) {
-      const { catalog, lists, synchronizer } = service
+      const { catalog, lists, search, synchronizer } = service
       await synchronizer.freshenAll()
       // the catalog keeps the whole list as one buffer until something changes
       if (Object.keys(query).length === 0) {
         return bytesWithETag(c, catalog.listJson(), 'application/json')
       }
-      const filters = filtersFor(catalog, query)
+      const filters = await filtersFor(search, query)
       const source = {
         count: () => lists.count(filters),
         after: lists.newest.bind(lists, filters),

@@ -1,13 +1,7 @@
 import * as z from 'zod'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
-import { filteredValues, type TriageRow } from '../../model/triage-row.ts'
-import {
-  type CaseSummary,
-  type Filters,
-  MAX_QUERY_LENGTH,
-  parseQuery,
-  type SearchQuery,
-} from '../../search/query.ts'
+import { filteredValues } from '../../model/triage-row.ts'
+import { type Filters, MAX_QUERY_LENGTH, parseQuery, type SearchQuery } from '../../search/query.ts'
 import { similarResolvedCases } from '../../sessions/context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -108,17 +102,10 @@ export async function search(
   const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
     const row = service.catalog.row(id)
     if (!row) return [] // deleted in the meantime
-    return [{ id, ...summaryOf(row), needs: row.needs, ...hit }]
+    const { title, updated_at, needs } = row
+    return [{ id, title, ...filteredValues(row), updated_at, needs, ...hit }]
   })
   return { total, found }
-}
-
-function summaryOf(row: TriageRow): CaseSummary {
-  return {
-    title: row.title,
-    ...filteredValues(row),
-    updated_at: row.updated_at,
-  }
 }
 
 /** A case must match both the filters in `q` and the other query parameters. */

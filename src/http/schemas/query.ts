@@ -53,7 +53,7 @@ export const listFilters = {
     .string()
     .optional()
     .register(NEVER_EMPTY, { content: /\S/ }) // a comma is a word that can be searched
-    .describe('Words of the title or description, or the beginning of an id.'),
+    .describe('Only cases with all words of this query, as `GET /search` finds them.'),
 }
 
 const KINDS = ['any', ...ATTENTION_KINDS] as const

@@ -36,7 +36,7 @@ export function FilterBar({ filters, list, words }: FilterBarProps) {
       <p class="filter-result" id="filter-result">
         <span role="status">{resultText(filters, list)}</span>{' '}
         {filters.q !== '' && list.fitting > 0 && (
-          <a href={searchPage(filters.q)}>Search all content for “{filters.q}”</a>
+          <a href={searchPage(filters.q)}>Show matching lines</a>
         )}{' '}
         {hasFilters(filters) && (
           <a href="/" data-filter>

@@ -133,12 +133,12 @@ function NothingFits({ filters }: { filters: Filters }) {
       <p>
         {isOnlyWaiting
           ? 'No plan needs your approval, nothing is blocked, and nothing has failed.'
-          : 'No case matches these filters. The text is looked for in titles and descriptions only.'}
+          : 'No case matches these filters.'}
       </p>
       {q !== '' && (
         <p>
           <a class="button primary" href={searchPage(q)}>
-            Search all content for “{q}”
+            Find cases with some of these words
           </a>
         </p>
       )}

@@ -1,0 +1,89 @@
+/** The text of a file as it is in the index: line by line, without what nobody looks for. */
+
+import type { TextColumn } from '../state/search-tables.ts'
+
+/** Of a longer file only the beginning is searched. */
+const MAX_CHARACTERS = 256 * 1024
+
+/** Frontmatter fields with text for people. */
+export const FIELDS = ['title', 'reason', 'tags', 'outcome', 'diff']
+const FIELD_NAME = new RegExp(`^(${FIELDS.join('|')}):`)
+/** A line that continues the field above it, such as a list item. */
+const CONTINUES_FIELD = /^([ \t]|- |$)/
+/** Lines that every file of this kind contains. */
+const BOILERPLATE =
+  /^(# Session \d+: \w+|## (Proof checklist|Hypothesis|Plan|Execution output|Proof candidates)|(`{3,}|~{3,})verbatim)\s*$/
+const TRAIL = '## Audit trail'
+
+/** Characters with a meaning in the index. FTS5 reads them as blanks. */
+export const MARK = {
+  /** Between words that no blank separates. */
+  split: '\x01',
+  /** Before and after what matches. */
+  open: '\x02',
+  close: '\x03',
+  /** Before the parts of the names of a line. */
+  parts: '\x04',
+  /** As often as the place of a field in `FIELDS`, instead of its name. */
+  field: '\x05',
+}
+const MARKS = /[\0-\x05]/g
+
+/** Scripts without blanks between words, and Korean, which attaches particles: each character is a word. */
+export const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々`
+/** Such a character, or a code that colours terminal output. */
+const ENDS_WORD = new RegExp(`[${UNSPACED}]|\\x1b\\[[\\d;]*[A-Za-z]`, 'gv')
+const ASCII_WORDS = /^[\x00-\x1a\x1c-\x7f]*$/
+const LETTERS = /[\p{L}\p{N}]+/gu
+/** Where the second part of a name such as `readFile` begins, and all of them. */
+const PART = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const ALL_PARTS = new RegExp(PART, 'gu')
+
+export function columnOf(name: string): Exclude<TextColumn, 'title' | 'tags'> {
+  if (name === 'case.md') return 'description'
+  if (name.startsWith('sessions/')) return 'sessions'
+  return name.startsWith('proof/') ? 'proof' : 'notes'
+}
+
+/** Separates words where FTS5 would not, in texts and in queries. */
+export function separated(text: string): string {
+  const plain = text.replace(MARKS, ' ')
+  return ASCII_WORDS.test(plain) ? plain : plain.normalize().replace(ENDS_WORD, `$&${MARK.split}`)
+}
+
+/** A line as indexed: with the parts of its names behind it, such as `read File` for `readFile`. */
+export function indexedLine(line: string): string {
+  if (!PART.test(line)) return separated(line)
+  const names = line.match(LETTERS)!.filter((name) => PART.test(name))
+  return separated(line) + MARK.parts + names.map((name) => name.replace(ALL_PARTS, ' ')).join(' ')
+}
+
+/** The lines of a file as indexed. What is not searched is blank. A memory file is searched completely. */
+export function indexedText(name: string, text: string): string {
+  const lines = text
+    .slice(0, MAX_CHARACTERS)
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|[\n\r]/)
+  if (columnOf(name) === 'notes') return lines.map(indexedLine).join('\n')
+  const head = lines[0]?.trimEnd() === '---' ? headEnd(lines) : 0
+  // the last one, as the same heading may occur earlier in a text
+  const trail = name.startsWith('sessions/') ? lines.lastIndexOf(TRAIL) : -1
+  let isSearched = false
+  return lines
+    .slice(0, trail === -1 ? lines.length : trail)
+    .map((line, index) => {
+      if (BOILERPLATE.test(line)) return ''
+      if (head === 0 || index > head) return indexedLine(line)
+      const [start = '', field = ''] = FIELD_NAME.exec(line) ?? []
+      if (!CONTINUES_FIELD.test(line)) isSearched = start !== ''
+      if (!isSearched) return ''
+      return MARK.field.repeat(FIELDS.indexOf(field) + 1) + indexedLine(line.slice(start.length))
+    })
+    .join('\n')
+}
+
+/** Returns the index of the line that closes the frontmatter; 0 without frontmatter. */
+function headEnd(lines: readonly string[]): number {
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
+  return end === -1 ? 0 : end
+}

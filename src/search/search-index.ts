@@ -1,0 +1,248 @@
+import { yieldIfBusy } from '../files/yielding.ts'
+import { AppError } from '../model/app-error.ts'
+import { firstRow, type SearchTables } from '../state/search-tables.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import { columnOf, indexedLine, indexedText } from './indexed-text.ts'
+
+/**
+ * Keeps the search index as the case files were last read: in the background after changes pause, and before each
+ * search. The readers of the files give it the texts, so it opens none of them.
+ */
+export interface SearchIndex {
+  /** Returns the number of a case in the index. */
+  number(id: string): number | undefined
+  /** Returns the case with this number; undefined if it was deleted. */
+  id(number: number): string | undefined
+  /** All cases have a number below this. */
+  size(): number
+  /** Starts to bring the index up to date, once a service that has just started has served its first requests. */
+  begin(): void
+  /** Call it with the text of each file that is read. `hash` is that of its bytes. */
+  sawText(id: string, name: string, text: string, hash: string): void
+  /** Call it when files of a case have changed, or the case was deleted. */
+  change(id: string): void
+  /** Resolves when the index has all changes, or when the database cannot store them now. */
+  upToDate(): Promise<void>
+  /** Whether `upToDate` would be fast. */
+  isReady(): boolean
+  close(): Promise<void>
+}
+
+export interface IndexDeps {
+  tables: SearchTables
+  catalog: Pick<Catalog, 'ids' | 'has' | 'entry'>
+  /** Reads a file whose text was not kept since it was read; null if that is not possible. */
+  read(id: string, name: string): string | null
+  log(line: string): void
+}
+
+/** Change these when `indexedText` returns something else for the same text. */
+const COMPLETE = 'format 1, complete'
+const BEHIND = 'format 1, behind'
+const BEGIN_MS = 1000
+/** Sessions write often, so their cases are indexed when they pause or when somebody searches. */
+const QUIET_MS = 4000
+/** A larger transaction would block too long. */
+const BATCH_CHARACTERS = 100_000
+/** Texts that wait to be indexed. Beyond this, files are read a second time. */
+const MAX_WAITING_CHARACTERS = 48 * 1024 * 1024
+const MAX_CHANGED_WHEN_READY = 50
+
+export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): SearchIndex {
+  const numbers = new Map<string, number>()
+  const ids: (string | undefined)[] = []
+  const changed = new Set<string>()
+  /** Texts of changed files by case and name. */
+  const texts = new Map<string, Map<string, { text: string; hash: string }>>()
+  let waitingCharacters = 0
+  const statusBefore = tables.status()
+  /** Whether the database says that the index has all changes. */
+  let isComplete = statusBefore === COMPLETE
+  let hasBegun = false
+  let isLoaded = false
+  let isClosed = false
+  let running: Promise<void> | null = null
+  let timer: NodeJS.Timeout | undefined
+
+  function schedule(ms: number): void {
+    clearTimeout(timer)
+    if (isClosed) return
+    timer = setTimeout(() => {
+      upToDate().catch((error: unknown) => log(`the search index could not be updated: ${error}`))
+    }, ms).unref()
+  }
+
+  async function upToDate(): Promise<void> {
+    clearTimeout(timer)
+    do {
+      running ??= update().finally(() => {
+        running = null
+      })
+      await running
+    } while (changed.size > 0 && !isClosed && !tables.isFailing())
+  }
+
+  async function update(): Promise<void> {
+    if (!isLoaded) load()
+    let characters = 0
+    /** Cases whose rows are not stored yet. */
+    const written = new Set<string>()
+    const store = async () => {
+      await tables.flushed()
+      written.clear()
+      characters = 0
+    }
+    for (const id of changed) {
+      if (isClosed || tables.isFailing()) break
+      if (written.has(id)) await store()
+      changed.delete(id)
+      try {
+        characters += updateCase(id)
+        written.add(id)
+      } catch (error) {
+        if (error instanceof AppError) throw error // a database error stops the update
+        log(`case ${id} could not be indexed for search: ${error}`)
+      }
+      if (characters > BATCH_CHARACTERS) await store()
+      await yieldIfBusy()
+    }
+    if (changed.size === 0 && !isComplete) {
+      tables.setStatus(COMPLETE)
+      isComplete = true
+    }
+    await store()
+  }
+
+  function load(): void {
+    isLoaded = true
+    if (statusBefore !== COMPLETE && statusBefore !== BEHIND) {
+      tables.clear()
+      tables.setStatus(BEHIND)
+    } else {
+      for (const { number, id } of tables.cases()) setNumber(id, number)
+    }
+    for (const id of [...numbers.keys()]) if (!catalog.has(id)) remove(id)
+    for (const id of catalog.ids())
+      if (statusBefore !== COMPLETE || !numbers.has(id)) changed.add(id)
+  }
+
+  /** Tells the next start, before the rows of the changed cases are stored, in case this service is killed. */
+  function setBehind(): void {
+    if (!isComplete || !hasBegun) return
+    tables.setStatus(BEHIND)
+    isComplete = false
+  }
+
+  function markChanged(id: string): void {
+    changed.add(id)
+    setBehind()
+    if (hasBegun) schedule(QUIET_MS)
+  }
+
+  /** Writes the changed files of a case, and returns the length of their texts. */
+  function updateCase(id: string): number {
+    const entry = catalog.entry(id)
+    const seen = takeTexts(id)
+    if (!entry) {
+      remove(id)
+      return 0
+    }
+    let number = numbers.get(id)
+    if (number === undefined) {
+      number = setNumber(id, ids.length)
+      tables.putCase(number, id)
+    }
+    const stored = tables.files(number)
+    const known = new Map(stored.map((file) => [file.name, file]))
+    let nextRow = (stored.at(-1)?.row ?? firstRow(number) - 1) + 1
+    let characters = 0
+    for (const [name, hash] of searchedFiles(entry)) {
+      const before = known.get(name)
+      known.delete(name)
+      if (before?.hash === hash) continue
+      const own = seen?.get(name)
+      const text = indexedText(name, (own?.hash === hash ? own.text : read(id, name)) ?? '')
+      characters += text.length
+      const { title, tags, outcome } = entry.file.value
+      const about =
+        name === 'case.md'
+          ? { title: indexedLine(title), tags: [...tags, outcome, id].join(' ') }
+          : {}
+      tables.putFile(
+        { row: before?.row ?? nextRow++, name, hash },
+        { ...about, [columnOf(name)]: text },
+      )
+    }
+    for (const { row } of known.values()) tables.removeFile(row)
+    return characters
+  }
+
+  function takeTexts(id: string) {
+    const seen = texts.get(id)
+    texts.delete(id)
+    for (const { text } of seen?.values() ?? []) waitingCharacters -= text.length
+    return seen
+  }
+
+  function setNumber(id: string, number: number): number {
+    numbers.set(id, number)
+    ids[number] = id
+    return number
+  }
+
+  function remove(id: string): void {
+    const number = numbers.get(id)
+    if (number === undefined) return
+    numbers.delete(id)
+    ids[number] = undefined
+    tables.removeCase(number)
+  }
+
+  return {
+    number: (id) => numbers.get(id),
+    id: (number) => ids[number],
+    size: () => ids.length,
+    begin() {
+      hasBegun = true
+      if (changed.size > 0) setBehind()
+      schedule(BEGIN_MS)
+    },
+    sawText(id, name, text, hash) {
+      if (waitingCharacters + text.length > MAX_WAITING_CHARACTERS) return
+      const seen = texts.get(id) ?? new Map()
+      waitingCharacters += text.length - (seen.get(name)?.text.length ?? 0)
+      texts.set(id, seen.set(name, { text, hash }))
+      markChanged(id)
+    },
+    change(id) {
+      if (isLoaded && !catalog.has(id)) remove(id)
+      markChanged(id)
+    },
+    upToDate,
+    isReady: () => isLoaded && changed.size < MAX_CHANGED_WHEN_READY,
+    async close() {
+      const canLoad = isLoaded || (hasBegun && statusBefore === COMPLETE)
+      if (canLoad && changed.size < MAX_CHANGED_WHEN_READY) await upToDate()
+      isClosed = true
+      clearTimeout(timer)
+      await running?.catch(() => {}) // its caller handles the error
+    },
+  }
+}
+
+/** The names and hashes of the files of a case that can be read. */
+function searchedFiles({
+  file,
+  sessions,
+  proofs,
+  notes,
+}: CaseEntry): [name: string, hash: string][] {
+  const files: [string, string][] = [
+    ['case.md', file.hash],
+    ...[...sessions].map(([number, { hash }]): [string, string] => [`sessions/${number}.md`, hash]),
+    ...[...proofs].map(([id, { hash }]): [string, string] => [`proof/${id}.md`, hash]),
+    ...[...notes].map(([name, { hash }]): [string, string] => [name, hash]),
+  ]
+  return files.filter(([, hash]) => hash !== '')
+}
