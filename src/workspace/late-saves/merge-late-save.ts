@@ -5,7 +5,7 @@ import { isFolder, proofIds, sessionNumbers } from '../../files/folder-names.ts'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../../markdown/case-file.ts'
-import { hasChange, mergeLines, type Versions } from '../../markdown/merge.ts'
+import { hasChange, mergeLines } from '../../markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../../markdown/merge-record.ts'
 import { MAX_PROOF_BYTES, readProof } from '../../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../../markdown/session-file.ts'
@@ -85,42 +85,31 @@ async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
   const texts = [base, ours, theirs].map((bytes) => decodeUtf8(bytes))
   const [before, present, saved] = texts.map((decoded) => (decoded.ok ? decoded.text : null))
   if (before == null || present == null || saved == null) return null
-  const { merge, maxBytes, isSound } = recordOf(id, file)
   const versions = { base: before, ours: present, theirs: saved }
+  const [number] = sessionNumbers(namesIn('sessions', file))
+  const [proof] = proofIds(namesIn('proof', file))
+  const isRecord = file === CASE_FILE || proof !== undefined
+  const merge = number !== undefined ? mergeSession : isRecord ? mergeRecord : mergeLines
   const text = merge(versions)
-  if (text === null && hasChange(versions)) return ours
-  if (text === null || Buffer.byteLength(text) > maxBytes || !(await isSound(text))) return null
-  return Buffer.from(text)
-}
+  if (text === null) return hasChange(versions) ? ours : null
+  return (await isSound(text)) ? Buffer.from(text) : null
 
-interface Kind {
-  merge(versions: Versions): string | null
-  maxBytes: number
-  isSound(text: string): boolean | Promise<boolean>
-}
-
-function recordOf(id: string, file: string): Kind {
-  const created_at = new Date(0).toISOString()
-  const name = basename(file)
-  if (file === CASE_FILE) {
-    const isSound = async (text: string) =>
-      (await readCase(text, { id, created_at })).value !== null
-    return { merge: mergeRecord, maxBytes: MAX_CASE_BYTES, isSound }
-  }
-  const [number] = file === `sessions/${name}` ? sessionNumbers([name]) : []
-  if (number !== undefined) {
-    const origin = { case_id: id, number, case_title: '', created_at }
-    const isSound = (text: string) => {
-      const { value } = readSession(text, origin)
-      return value !== null && !isSealed(value)
+  async function isSound(text: string): Promise<boolean> {
+    const bytes = Buffer.byteLength(text)
+    const made = { case_id: id, created_at: new Date(0).toISOString() }
+    if (file === CASE_FILE) {
+      return bytes <= MAX_CASE_BYTES && (await readCase(text, { id, ...made })).value !== null
     }
-    return { merge: mergeSession, maxBytes: MAX_SESSION_BYTES, isSound }
+    if (number !== undefined) {
+      const { value } = readSession(text, { number, case_title: '', ...made })
+      return bytes <= MAX_SESSION_BYTES && value !== null && !isSealed(value)
+    }
+    if (proof === undefined) return bytes <= MAX_MEMORY_BYTES
+    return bytes <= MAX_PROOF_BYTES && readProof(text, { id: proof, ...made }).value !== null
   }
-  const [proof] = file === `proof/${name}` ? proofIds([name]) : []
-  if (proof !== undefined) {
-    const origin = { id: proof, case_id: id, created_at }
-    const isSound = (text: string) => readProof(text, origin).value !== null
-    return { merge: mergeRecord, maxBytes: MAX_PROOF_BYTES, isSound }
-  }
-  return { merge: mergeLines, maxBytes: MAX_MEMORY_BYTES, isSound: () => true }
+}
+
+/** The name of a file that lies in this folder of a case, else nothing. */
+function namesIn(folder: string, file: string): string[] {
+  return dirname(file) === folder ? [basename(file)] : []
 }
