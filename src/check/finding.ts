@@ -54,12 +54,10 @@ async function caseProblems(
 
 /** A missing link is not reported if no service has run yet (as in CI): the first start creates it. */
 function latestProblems(entry: CaseEntry | undefined, hasServed: boolean): Problem[] {
-  if (!entry || (!entry.strayLatest && !isLatestWrong(entry))) return []
-  if (!entry.strayLatest && entry.latest === '' && !hasServed) return []
+  if (!entry || !isLatestWrong(entry) || (entry.latest === '' && !hasServed)) return []
   const newest = Math.max(0, ...entry.sessions.keys())
-  const is = entry.strayLatest
-    ? 'this is a plain file instead of the link to the newest session'
-    : entry.latest === ''
+  const is =
+    entry.latest === ''
       ? 'the link to the newest session is missing'
       : `the link points to ${entry.latest}`
   const wanted = newest === 0 ? 'there is no session' : `the newest session is ${newest}.md`

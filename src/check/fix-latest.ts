@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { kindsNow, sessionNumbers } from '../files/folder-names.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { keepStrayLatest, pointLatest, removeLatest } from '../workspace/latest-link.ts'
+import { removeLatest, setLatest } from '../workspace/latest-link.ts'
 import type { Fixer } from './fixer.ts'
 
 /** Points `latest.md` at the newest session. A file that an editor put in its place is kept as a copy. */
@@ -16,12 +16,9 @@ export async function fixLatest(fixer: Fixer, { id }: CaseEntry): Promise<void> 
       await removeLatest(folder)
       return 'removed, because there is no session'
     }
-    if (kinds.get('latest.md') === 'file') {
-      await keepStrayLatest(folder, fixer.now())
-      await pointLatest(folder, newest)
-      return `it points to session ${newest} again; the file in its place is kept as a conflict copy`
-    }
-    const result = await pointLatest(folder, newest)
-    return result === 'pointed' ? `it points to session ${newest}` : null
+    const result = await setLatest(folder, newest, fixer.now())
+    if (result !== 'pointed') return null
+    const isKept = kinds.get('latest.md') === 'file'
+    return `it points to session ${newest}${isKept ? ' again; the file in its place is kept as a conflict copy' : ''}`
   })
 }

@@ -9,7 +9,6 @@ import { hasHadComments } from '../model/decide-comments.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
-import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Texts } from '../workspace/texts.ts'
 import type { SessionDeps } from './deps.ts'
 import { updateCounted } from './proof-content.ts'
@@ -25,7 +24,7 @@ export interface HandEdits {
 export interface HandEditDeps
   extends Pick<
     SessionDeps,
-    'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun' | 'limits'
+    'store' | 'catalog' | 'plans' | 'now' | 'log' | 'touchedInRun' | 'limits'
   > {
   texts: Texts
   runGuard: Pick<RunGuard, 'isWatching'>
@@ -39,7 +38,7 @@ export interface HandEditDeps
 const RETRY_MS = 10_000
 
 export function createHandEdits(deps: HandEditDeps): HandEdits {
-  const { store, catalog, layout, running, touchedInRun, now, log } = deps
+  const { store, catalog, running, touchedInRun, now, log } = deps
   const quietMs = deps.limits.handEdit
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
@@ -67,11 +66,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   function isConcerned(caseId: string, folder: CaseFolder): boolean {
-    return (
-      catalog.entry(caseId)!.strayLatest ||
-      folder.sessions.some((each) => isDue(each, folder)) ||
-      toBeStamped(caseId).length > 0
-    )
+    return folder.sessions.some((each) => isDue(each, folder)) || toBeStamped(caseId).length > 0
   }
 
   /** Proofs as their files have them, even while a run's baseline hides changes. */
@@ -130,7 +125,6 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
       if (rest > 0) arm(caseId, rest)
       else await orLater(caseId, () => stamp(caseId, proof.id))
     }
-    if (entry.strayLatest) await orLater(caseId, () => answerLatest(caseId))
   }
 
   /** If the work cannot be done now, it is scheduled again; other edits are not affected. */
@@ -150,14 +144,6 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
       stampProof(folder, proofId, found),
     )
     counted.set(proofId, catalog.entry(caseId)?.proofs.get(proofId)?.hash ?? '')
-  }
-
-  async function answerLatest(caseId: string): Promise<void> {
-    await store.withFiles(caseId, async ({ sessions }) => {
-      await keepStrayLatest(layout.sessions(caseId), now())
-      const newest = sessions.at(-1)?.number
-      if (newest !== undefined) await pointLatest(layout.sessions(caseId), newest)
-    })
   }
 
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {

@@ -21,8 +21,6 @@ export interface CaseEntry {
   folders: Map<string, FileStamp | null>
   /** Whether its files disappeared while a session ran and were written again. */
   vanished: boolean
-  /** Whether an editor replaced the link latest.md with a plain file. */
-  strayLatest: boolean
   /** The target of the link latest.md; empty without a link. */
   latest: string
   /** Problems of its folders and names: links, copies, missing permissions. */

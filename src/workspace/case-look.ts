@@ -23,7 +23,7 @@ import { isPictureFresh } from './pictures.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
 import type { ReadPass } from './sync/stability.ts'
-import { unservedFolders, unservedNames } from './unserved-names.ts'
+import { unservedNames } from './unserved-names.ts'
 
 export interface CaseLookDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */
@@ -63,20 +63,13 @@ export async function readCaseFolder(
   }
   const inside = listed(layout.caseFolder(id), '.')
   if (!inside) return null
-  if (inside !== 'hidden') {
-    problems.push(...linkProblems(inside))
-    problems.push(...unservedFolders(layout.caseFolder(id), inside, folders, known))
-  }
+  if (inside !== 'hidden') problems.push(...linkProblems(inside))
   /** Returns the keys of a folder's files; the known ones if it may not be listed. */
   const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
-    const asKnown = {
-      keys: [...was],
-      hasStrayLatest: known?.strayLatest === true,
-      latest: known?.latest ?? '',
-    }
+    const asKnown = { keys: [...was], latest: known?.latest ?? '' }
     const name = basename(folder)
-    if (inside === 'hidden') return { ...asKnown, hasStrayLatest: false }
-    if (inside.get(name) !== 'folder') return { keys: keys([]), hasStrayLatest: false, latest: '' }
+    if (inside === 'hidden') return asKnown
+    if (inside.get(name) !== 'folder') return { keys: keys([]), latest: '' }
     const stamp = stampNow(folder)
     const before = known?.folders.get(name)
     if (stamp && before && sameStamp(stamp, before)) {
@@ -86,13 +79,8 @@ export async function readCaseFolder(
       return asKnown
     }
     const kinds = listed(folder, name, stamp)
-    if (kinds === 'hidden') return { ...asKnown, hasStrayLatest: false }
-    const hasStrayLatest = kinds?.get('latest.md') === 'file'
-    return {
-      keys: keys([...(kinds?.keys() ?? [])]),
-      hasStrayLatest,
-      latest: latestIn(folder, kinds),
-    }
+    if (kinds === 'hidden') return asKnown
+    return { keys: keys([...(kinds?.keys() ?? [])]), latest: latestIn(folder, kinds) }
   }
 
   // a deleted folder changes the stamp of its parent folder
@@ -148,7 +136,6 @@ export async function readCaseFolder(
     folders,
     problems,
     vanished: known?.vanished === true,
-    strayLatest: numbers.hasStrayLatest,
     latest: numbers.latest,
   }
 }

@@ -96,7 +96,6 @@ export function createEditWriter(
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // no stamp, as files may have been added since
       vanished: false,
-      strayLatest: false,
       latest: '',
       problems: [],
     }

@@ -44,8 +44,8 @@ const DEPENDENT: readonly string[] = [
  * value), a changed audit trail, a copy of another case, or a session that still needs the service.
  */
 export function isReproducible(entry: CaseEntry): boolean {
-  const { file, sessions, proofs, notes, vanished, strayLatest } = entry
-  if (vanished || strayLatest || isLatestWrong(entry)) return false
+  const { file, sessions, proofs, notes, vanished } = entry
+  if (vanished || isLatestWrong(entry)) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   return (
     records.every(

@@ -66,8 +66,19 @@ function linkTarget(path: string): string | null | undefined {
   }
 }
 
-/** Renames a plain file that an editor put in place of the link to a conflict copy. */
-export function keepStrayLatest(sessionsFolder: string, time: string): Promise<void> {
+/** The same, but a plain file that an editor put in place of the link becomes a conflict copy. */
+export async function setLatest(
+  sessionsFolder: string,
+  number: number,
+  time: string,
+): Promise<PointResult> {
+  const result = await pointLatest(sessionsFolder, number)
+  if (result !== 'in_the_way') return result
+  await keepStrayLatest(sessionsFolder, time)
+  return pointLatest(sessionsFolder, number)
+}
+
+function keepStrayLatest(sessionsFolder: string, time: string): Promise<void> {
   return inFolder(sessionsFolder, async (folder) => {
     const latest = join(folder.path, 'latest.md')
     if (!lstatSync(latest, { throwIfNoEntry: false })?.isFile()) return

@@ -6,7 +6,7 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { forEachInTurn } from '../files/yielding.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { pointLatest, removeLatest } from './latest-link.ts'
+import { removeLatest, setLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 
 /**
@@ -30,6 +30,7 @@ interface LatestDeps {
   mayNotWrite(): Promise<boolean>
   /** Schedules reading the case again in `ms`. */
   later(caseId: string, ms: number): void
+  now(): string
   log(line: string): void
 }
 
@@ -59,7 +60,7 @@ export function createLatest(deps: LatestDeps): Latest {
     entry.latest = targetOf(newest)
     await orLog(id, async () => {
       if (newest === null) await removeLatest(layout.sessions(id))
-      else await pointLatest(layout.sessions(id), newest)
+      else await setLatest(layout.sessions(id), newest, deps.now())
     })
   }
 
@@ -96,9 +97,9 @@ export function latestIn(folder: string, kinds: ReadonlyMap<string, EntryKind> |
   }
 }
 
-/** Whether the link does not point at the newest session. A plain file in its place does not count. */
+/** Whether the link does not point at the newest session, or a plain file is in its place. */
 export function isLatestWrong(entry: CaseEntry): boolean {
-  return !entry.strayLatest && entry.latest !== targetOf(newestOf(entry))
+  return entry.latest !== targetOf(newestOf(entry))
 }
 
 function newestOf({ sessions }: Pick<CaseEntry, 'sessions'>): number | null {

@@ -139,7 +139,6 @@ export function createScan(deps: ScanDeps): Scan {
       known &&
       !restored &&
       known.file.mtimeMs === entry.file.mtimeMs &&
-      known.strayLatest === entry.strayLatest &&
       changes.length === 0 &&
       wrote.length === 0 &&
       sameNotes(known, entry) &&

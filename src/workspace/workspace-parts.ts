@@ -65,6 +65,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     layout,
     mutex,
     entry: catalog.entry,
+    now: deps.now,
     log,
     later: queue.add,
     async mayNotWrite() {

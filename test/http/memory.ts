@@ -237,15 +237,20 @@ t.test('a markdown file with another name is a problem that says what to do', as
     ['Case.md', /case\.md, in lower case/],
     ['notes.md ', /rename it/],
     ['a\u202eb.md', /rename it/],
-    ['sub/a.md', /move it there/],
-    ['sub/deep/b.md', /move it there/],
     ['sessions/notes.md', /session number/],
     ['proof/test-log.md', /UUID/],
     [`proof/${id.toUpperCase()}.md`, new RegExp(`rename it to ${id}`)],
   ]
-  for (const folder of ['sub/deep', 'sub/empty', 'sessions', 'proof', '.obsidian', 'artifacts'])
+  for (const folder of ['sub', 'sessions', 'proof', '.obsidian', 'artifacts'])
     await mkdir(app.file(id, folder), { recursive: true })
-  const served = ['.obsidian/x.md', 'artifacts/1-x.md', 'image.png', 'proof/shot.png', '.x.md']
+  const served = [
+    'sub/a.md',
+    '.obsidian/x.md',
+    'artifacts/1-x.md',
+    'image.png',
+    'proof/shot.png',
+    '.x.md',
+  ]
   for (const file of [...files.map(([file]) => file), ...served])
     await writeFile(app.file(id, file), 'x')
   const problems = async (path: string) => {
