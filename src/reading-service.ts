@@ -37,7 +37,6 @@ import { createScan } from './workspace/scan.ts'
 import type { Folders } from './workspace/settings/folders.ts'
 import { placesIn } from './workspace/settings/places.ts'
 import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
-import { createStabilityDetector } from './workspace/sync/stability.ts'
 import { createTexts } from './workspace/texts.ts'
 import { readTrailMemory } from './workspace/trail-memory.ts'
 import { trailSources } from './workspace/true-trail.ts'
@@ -79,7 +78,6 @@ export async function openReadingApp(
     mutex: createKeyedMutex(),
     // with frozen values, stored rows do not apply
     ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
-    stability: createStabilityDetector(),
     isGits: () => false,
     lastText: stored.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),

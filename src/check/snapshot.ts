@@ -16,7 +16,6 @@ import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { findPlaces } from '../workspace/settings/places.ts'
-import { createStabilityDetector } from '../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 import { trailSources } from '../workspace/true-trail.ts'
@@ -83,7 +82,6 @@ async function openSnapshot(
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
-    stability: createStabilityDetector(),
     isGits: () => false,
     trails,
     // only for audit trails: the earlier content of a broken file is not in the snapshot

@@ -179,13 +179,13 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   }
   for (const [key, file] of known ?? []) {
     // some editors delete a file and write it again; git does not
-    if (files.has(key) || byGit || pass.accept(path(key), gone, 'truncated')) continue
+    if (files.has(key) || byGit || pass.accept(path(key), gone, false)) continue
     files.set(key, file)
   }
   return files
 }
 
-export const gone = () => null
+const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   return [...(kinds?.keys() ?? [])]

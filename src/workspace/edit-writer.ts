@@ -19,13 +19,11 @@ import type { HistoryJournal } from './history-journal.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
-import type { StabilityDetector } from './sync/stability.ts'
 import { changedFile, type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {
   catalog: Catalog
   lateSaves: ReplacedFileTrackers
-  stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
   publish(change: CaseChange): void
   baselines: Pick<Baselines, 'written'>
@@ -178,7 +176,6 @@ export function createEditWriter(
       return decideAgain(error, attempt)
     }
     if (hasLines) history.made(begun)
-    deps.stability.noteOwnWrite(staged.edited.path)
     try {
       await finish(known, edit, staged)
     } finally {
@@ -243,7 +240,6 @@ export function createEditWriter(
     try {
       placed = await placeHistory(deps, known, lines, staged)
       const { path, text, before, after } = placed
-      deps.stability.noteOwnWrite(path)
       await (sync ?? placed.sync)()
       history.written(ids)
       // edits by others are published by the next scan

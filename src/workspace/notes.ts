@@ -10,7 +10,7 @@ import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
 import { decoded, isSettled } from './record.ts'
-import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
+import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
 
 /** A memory file as last read. Its text is not stored, as only the fact of a change is published. */
 export interface NoteFile {
@@ -55,8 +55,7 @@ export function readNote(
     return { ...known, ...place }
   }
   const isEmpty = read.ok && read.text === ''
-  const completeness = isEmpty ? 'unreadable' : completenessOf(ending, known?.ending)
-  if (!pass.accept(path, newerOf(path, stamp), completeness)) {
+  if (!pass.accept(path, newerOf(path, stamp), !isEmpty && isComplete(ending, known?.ending))) {
     return known ? { ...known, stamp: null } : null
   }
   if (read.ok) saw?.(read.text, hash)

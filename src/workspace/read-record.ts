@@ -7,7 +7,7 @@ import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
 import { type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
-import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
+import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
 
 /** How to read one file: its known record, and either the pass that reads it or the text just written. */
 export interface Reading<T> {
@@ -59,8 +59,8 @@ export async function readRecord<T>(
     result.ok && !problem
       ? await reader.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
-  const completeness = parsed.value === null ? 'unreadable' : completenessOf(ending, known?.ending)
-  if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {
+  const isWhole = parsed.value !== null && isComplete(ending, known?.ending)
+  if (pass && !pass.accept(path, newerOf(path, stamp), isWhole)) {
     return known ? { ...known, stamp: null } : null
   }
   if (result.ok) reader.saw?.(result.text, hash)

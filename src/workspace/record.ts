@@ -76,8 +76,8 @@ export function createdAt(stamp: FileStamp | null): string {
   return new Date(Math.min(birth, stamp.mtimeMs)).toISOString()
 }
 
-/** File systems count time in ticks of 4 ms or more. A second change within a tick does not change the stamp. */
-const TICK_MS = 50
+/** Linux and Windows count times of files in ticks of 4 to 16 ms. A second change within a tick does not change the stamp. */
+const TICK_MS = 20
 
 /** Whether a stamp is old enough that every later change gives another stamp. */
 export function isSettled({ ctimeMs }: FileStamp): boolean {

@@ -16,7 +16,6 @@ import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
 import {
   type CaseLookDeps,
   conflictCopyProblem,
-  gone,
   hiddenProblem,
   readCaseFolder,
 } from './case-look.ts'
@@ -29,8 +28,8 @@ import { isEditorFile } from './sync/editor-files.ts'
 import {
   type AcceptPolicy,
   createReadPass,
+  createStabilityDetector,
   type ReadPass,
-  type StabilityDetector,
 } from './sync/stability.ts'
 
 /** Reads changed files into the catalog and publishes the changes, with the case's mutex. */
@@ -59,7 +58,6 @@ export interface Written {
 export interface ScanDeps extends CaseLookDeps {
   catalog: Catalog
   mutex: KeyedMutex
-  stability: StabilityDetector
   /** Called for every case that may have changed, with its changes. */
   publish(change: CaseChange): void
   /** Returns a case as an earlier service stored it, which is used at start if its files have not changed. */
@@ -74,6 +72,7 @@ export interface ScanDeps extends CaseLookDeps {
 
 export function createScan(deps: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = deps
+  const stability = createStabilityDetector()
   let isListed = true
   let unknownEntries: Problem[] = []
   /** Problems of folders under cases/ that have a case id as name but no case in them, by id. */
@@ -92,10 +91,10 @@ export function createScan(deps: ScanDeps): Scan {
 
   async function readCase(
     id: string,
-    accept: AcceptPolicy = 'stable',
+    accept: AcceptPolicy = 'complete',
     written?: Written,
   ): Promise<ReadPass> {
-    const pass = createReadPass(deps.stability, accept, written?.paths)
+    const pass = createReadPass(stability, accept, written?.paths)
     const writtenNotes = written?.notes ?? []
     const stored = catalog.has(id) ? undefined : deps.rowFromLastRun?.(id)
     const stamps = stored ?? catalog.stamps(id)
@@ -111,8 +110,7 @@ export function createScan(deps: ScanDeps): Scan {
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
     } else if (!known || !isCasesFolderReplaced()) {
-      if (known && pass.accept(layout.caseFolder(id), gone, 'complete'))
-        removeCase(known, writtenNotes)
+      if (known) removeCase(known, writtenNotes)
       else if (writtenNotes.length > 0)
         publish({ caseId: id, found: [], source: 'service', wrote: writtenNotes })
       await deps.latest?.clear(id)
@@ -199,8 +197,8 @@ export function createScan(deps: ScanDeps): Scan {
     signal?: AbortSignal,
   ): Promise<string[]> {
     const halfSaved: string[] = []
-    const onRead = (id: string, { isHalfSaved }: ReadPass) => {
-      if (isHalfSaved) halfSaved.push(id)
+    const onRead = (id: string, { retryInMs }: ReadPass) => {
+      if (retryInMs > 0) halfSaved.push(id)
     }
     const known = catalog.ids()
     await compareNames(accept, signal, onRead)

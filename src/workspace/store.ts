@@ -113,7 +113,7 @@ export function createStore(deps: StoreDeps): Store {
   /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
   async function current(id: string): Promise<CaseFolder> {
     const until = performance.now() + HALF_SAVED_TIMEOUT_MS
-    while ((await scan.readCase(id, 'complete')).isHalfSaved) {
+    while ((await scan.readCase(id)).retryInMs > 0) {
       if (performance.now() > until) {
         await scan.readCase(id, 'anything')
         break
@@ -193,7 +193,6 @@ export function createStore(deps: StoreDeps): Store {
         await deps.ownership.memoryRootMade()
         deps.synchronizer.checkRoot()
       }
-      deps.stability.noteOwnWrite(layout.caseFolder(id))
       deps.history.appending(id, '', hashOf(Buffer.from(history)), lines)
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history })

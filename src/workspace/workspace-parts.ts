@@ -11,7 +11,6 @@ import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanDeps } from './scan.ts'
 import { createStore, type Store, type StoreDeps } from './store.ts'
 import { createDueQueue } from './sync/due-queue.ts'
-import { createStabilityDetector } from './sync/stability.ts'
 import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
@@ -58,7 +57,6 @@ export interface WorkspaceDeps
 /** Creates the parts; reads nothing yet. */
 export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = deps
-  const stability = createStabilityDetector()
   const queue = createDueQueue()
   const leftovers = createCaseLeftovers(layout, log)
   const latest = createLatest({
@@ -74,7 +72,6 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
   })
   const shared = {
     ...deps,
-    stability,
     latest,
     isGits: git.touched,
     lastText: deps.lastGood.recall,
@@ -91,7 +88,6 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     catalog,
     scan,
     mutex,
-    stability,
     git,
     queue,
     log,

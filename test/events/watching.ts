@@ -136,6 +136,15 @@ t.test('each folder of cases is watched once, and none behind a link', onLinux, 
   await becomes(0)
 })
 
+t.test('a service that closes while it sets its watches leaves none', onLinux, async (t) => {
+  const before = watchesOf(process.pid)
+  const ids = Array.from({ length: 200 }, () => randomUUID())
+  const cases = Object.fromEntries(ids.map((id) => [id, { 'case.md': caseMd('A'), proof: {} }]))
+  const app = await openTestService(t, { files: { memory: { cases } } })
+  await app.close()
+  t.equal(watchesOf(process.pid), before)
+})
+
 t.test('a folder of cases that goes is missed, and watched again when it is back', async (t) => {
   const { app, ids, isHeard } = await watched(t, ['One'])
   const [one] = ids as [string]

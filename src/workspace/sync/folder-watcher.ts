@@ -1,16 +1,21 @@
-/** Watches the folders of cases and reports changed cases to the synchronizer. It reads no file. */
+/** Watches the memory root with chokidar and reports changed cases to the synchronizer. It reads no file. */
 
-import { basename, dirname } from 'node:path'
-import { type FSWatcher, watch } from 'chokidar'
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
+import { FSWatcher } from 'chokidar'
+import { hasCode } from '../../files/errno.ts'
 import { stampOf } from '../../files/safe-read.ts'
-import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watches.ts'
+import { forEachLimited } from '../../files/yielding.ts'
+import { UUID } from '../../model/words.ts'
+import type { Layout } from '../layout.ts'
+import { isEditorFile } from './editor-files.ts'
 
 /**
- * Watches the folder of all cases and the folders of each case, for as long as the service lives. An event only says
- * which case to read; the synchronizer then compares the files themselves.
+ * Watches the memory root, the folder of all cases, and of each case its folder, `sessions` and `proof`. An event only
+ * says which case to read; the synchronizer then compares the files themselves.
  */
 export interface FolderWatcher {
-  /** Watches the current folder of cases, which may have been replaced since. */
+  /** Watches the current folders, which may have been replaced since. */
   followRoot(): Promise<void>
   /** Removes all watches and sets them again, after some folders could not be watched. */
   watchAgain(): void
@@ -33,8 +38,12 @@ export interface WatchTrouble {
   remedy: string
 }
 
-export interface FolderWatcherDeps extends Pick<CaseWatchesDeps, 'cases' | 'onEvent'> {
-  /** Call `followRoot`: the folder may have been replaced, or watches may be lost. */
+export interface FolderWatcherDeps {
+  /** Real paths. */
+  layout: Pick<Layout, 'memoryRoot' | 'cases'>
+  /** Called for a change at this path, relative to `cases`; an empty path is `cases` itself. */
+  onEvent(path: string): void
+  /** Call `followRoot`: the root may have been replaced, or events may be lost. */
   onRootChange(): void
   log(line: string): void
 }
@@ -43,31 +52,28 @@ const ROOT_MISSING: WatchTrouble = {
   message: 'the folder of cases is gone: it was moved, or deleted',
   remedy: 'put it back where it was; it is found again by itself',
 }
+/** The kernel's default queue is a little larger; one event-loop turn reads all of it. */
+const QUEUE = 16_000
 
 export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
-  const { cases, onEvent, onRootChange, log } = deps
-  const parent = dirname(cases)
-  const rootNames = [basename(cases), basename(parent)]
-  let caseWatches: CaseWatches | null = null
-  let rootWatcher: FSWatcher | null = null
+  const { layout, onEvent, onRootChange, log } = deps
+  const { memoryRoot, cases } = layout
+  let watches: Watches | null = null
   let isReady = false
   let isClosed = false
   let trouble: WatchTrouble | null = null
-  /** Device and inode of the watched folder of cases; null if it is missing. */
-  let rootIdentity: string | null = null
+  /** Devices and inodes of the watched root; null if it is missing, undefined if it must be watched again. */
+  let rootIdentity: string | null | undefined
   let hasExisted = false
   let generation = 0
   let pendingFollow = Promise.resolve()
   let stopStarting = () => {}
 
   async function followRoot(): Promise<void> {
-    const stamp = await stampOf(cases)
-    const identity = stamp ? `${stamp.dev}:${stamp.ino}` : null
-    const isMissing = identity === null
-    if (isClosed || (identity === rootIdentity && (caseWatches !== null || isMissing))) {
-      isReady ||= isMissing // the folder does not exist yet
-      return
-    }
+    const stamps = [await stampOf(memoryRoot), await stampOf(cases)]
+    const isMissing = stamps.includes(null)
+    const identity = isMissing ? null : stamps.map((each) => `${each?.dev}:${each?.ino}`).join()
+    if (isClosed || identity === rootIdentity) return
     rootIdentity = identity
     hasExisted ||= !isMissing
     await stop()
@@ -80,41 +86,30 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     isReady = false
     trouble = null
     generation++
-    caseWatches?.close()
-    caseWatches = null
-    await rootWatcher?.close()
-    rootWatcher = null
+    const before = watches
+    watches = null
+    await before?.close()
   }
 
   async function start(): Promise<void> {
     const stopped = new Promise<void>((resolve) => {
       stopStarting = resolve
     })
-    caseWatches = watchCases({ cases, onEvent, onFlood: watchAgain, onError })
-    await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
-  }
-
-  /** chokidar watches the parent folder, to see when the folder of cases is created or deleted. */
-  function watchRoot(): Promise<void> {
-    const watcher = watch(parent, {
-      ignored: (path) => path !== parent && path !== cases,
-      depth: 0,
-      followSymlinks: false,
-      ignoreInitial: true,
-      ignorePermissionErrors: true,
+    watches = watchFolders({
+      memoryRoot,
+      cases,
+      onEvent,
+      onRootChange,
+      onFlood: watchAgain,
+      onError,
     })
-    rootWatcher = watcher
-    watcher.on('raw', (event, name) => {
-      if (String(event) === 'rename' && rootNames.includes(String(name))) onRootChange()
-    })
-    watcher.on('error', onError)
-    return new Promise((resolve) => watcher.once('ready', resolve))
+    await Promise.race([watches.ready, stopped])
   }
 
   /** After a flood the kernel may have dropped events silently, for example for a new folder. */
   function watchAgain(): void {
     if (isClosed) return
-    rootIdentity = null
+    rootIdentity = undefined
     isReady = false
     onRootChange()
   }
@@ -132,10 +127,9 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     },
     watchAgain,
     generation: () => generation,
-    isWatching: () => isReady && caseWatches !== null && trouble === null,
+    isWatching: () => isReady && watches !== null && trouble === null,
     health() {
-      const present =
-        trouble ?? (hasExisted && isReady && caseWatches === null ? ROOT_MISSING : null)
+      const present = trouble ?? (hasExisted && isReady && watches === null ? ROOT_MISSING : null)
       return {
         watching: present ? 'degraded' : isReady ? 'ok' : 'starting',
         trouble: present,
@@ -147,6 +141,137 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       await Promise.allSettled([pendingFollow])
       await stop()
     },
+  }
+}
+
+interface Watches {
+  /** Resolves when every folder is watched or cannot be. */
+  ready: Promise<void>
+  close(): Promise<void>
+}
+
+interface WatchesDeps extends Pick<FolderWatcherDeps, 'onEvent' | 'onRootChange'> {
+  memoryRoot: string
+  cases: string
+  /** Called when so many events arrived that the kernel may have dropped some. */
+  onFlood(): void
+  onError(error: unknown): void
+}
+
+/**
+ * chokidar without its listings. It lists a folder at each of its events, which takes seconds in a folder of 10,000
+ * cases and, when two listings overlap, gives up folders that are new (docs/decisions.md, 20).
+ */
+class ChokidarFolders extends FSWatcher {
+  /** chokidar asks here before it lists a folder. */
+  override _throttle(...[action, path, ms]: Parameters<FSWatcher['_throttle']>) {
+    return action === 'readdir' ? false : super._throttle(action, path, ms)
+  }
+
+  /** Resolves when a folder is watched, or cannot be, for example as it is gone. */
+  async watch(folder: string): Promise<void> {
+    await this._nodeFsHandler._addToNodeFs(folder, true, undefined, 0)
+  }
+
+  /** Forgets the folder that was at this path, as another may take its place. */
+  end(folder: string): void {
+    this._closeFile(folder)
+    this._watched.delete(folder)
+  }
+}
+
+function watchFolders(deps: WatchesDeps): Watches {
+  const { memoryRoot, cases, onEvent, onRootChange, onFlood, onError } = deps
+  /** Cases with a folder that may have come, gone, or been replaced. */
+  const renamed = new Set<string>()
+  let following = Promise.resolve()
+  let isClosed = false
+  let burst = 0
+
+  const chokidar = new ChokidarFolders({
+    ignored: (_, stats) => stats?.isDirectory() === false,
+    atomic: false,
+    followSymlinks: false,
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+  })
+  chokidar.on('raw', (_, name, at) => onRaw(name, (at as { watchedPath: string }).watchedPath))
+  chokidar.on('error', onError)
+
+  function onRaw(name: string | null, folder: string): void {
+    if (burst++ === 0) setImmediate(endBurst)
+    if (folder === memoryRoot) {
+      if (name === basename(cases) || name === basename(memoryRoot)) onRootChange()
+      return
+    }
+    const path = [folder.slice(cases.length + 1), name].filter(Boolean).join('/')
+    const id = path.replace(/\/(?:sessions|proof)$/, '')
+    if (UUID.test(id)) {
+      // deferred, so that events do not pile up during system calls
+      if (renamed.size === 0) {
+        setImmediate(() => {
+          following = following.then(followRenamed)
+        })
+      }
+      renamed.add(id)
+    }
+    // temporary files of editors are renamed to the saved file, which has its own event
+    if (name === null || !isEditorFile(name)) onEvent(path)
+  }
+
+  function endBurst(): void {
+    if (burst >= QUEUE && !isClosed) onFlood()
+    burst = 0
+  }
+
+  async function followRenamed(): Promise<void> {
+    const ids = [...renamed]
+    renamed.clear()
+    await forEachLimited(ids, async (id) => {
+      const folder = `${cases}/${id}`
+      for (const each of [folder, ...innerFolders(folder)]) chokidar.end(each)
+      await watchCase(id)
+      onEvent(id) // what happened in it before is not reported
+    })
+  }
+
+  /** A folder is watched before those inside, and all before they are read, so that nothing is missed. */
+  async function watchCase(id: string): Promise<void> {
+    if (isClosed) return
+    const folder = `${cases}/${id}`
+    await chokidar.watch(folder)
+    await Promise.all(innerFolders(folder).map((inner) => chokidar.watch(inner)))
+  }
+
+  async function watchAll(): Promise<void> {
+    await chokidar.watch(memoryRoot)
+    await chokidar.watch(cases)
+    const ids = namesIn(cases).filter((name) => UUID.test(name))
+    await forEachLimited(ids, watchCase)
+  }
+
+  const ready = watchAll()
+  return {
+    ready,
+    async close() {
+      isClosed = true
+      await Promise.allSettled([ready, following])
+      await chokidar.close()
+    },
+  }
+}
+
+/** Other folders of a case are not watched. */
+function innerFolders(folder: string): string[] {
+  return [`${folder}/sessions`, `${folder}/proof`]
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
+    throw error
   }
 }
 

@@ -14,7 +14,6 @@ import type { Layout } from '../layout.ts'
 import type { Scan } from '../scan.ts'
 import type { DueQueue } from './due-queue.ts'
 import { createFolderWatcher, type WatchHealth } from './folder-watcher.ts'
-import type { EventKind, StabilityDetector } from './stability.ts'
 
 /**
  * Keeps the catalog up to date with the files. Watcher events only say where to read; the scan finds what changed,
@@ -30,7 +29,7 @@ export interface Synchronizer {
   watched(): Promise<void>
   health(): WatchHealth
   /** Reports a change at this path, relative to the folder of all cases; an empty path is that folder itself. */
-  markDirty(path: string, kind: EventKind): void
+  markDirty(path: string): void
   /** Reads a case now if one of its files has changed. Waits for a person who is saving, up to a limit. */
   freshen(caseId: string): Promise<void>
   /** Reads all cases that are known to have changed, so that a list shows every earlier edit. */
@@ -49,19 +48,18 @@ export interface SynchronizerDeps {
   catalog: Pick<Catalog, 'ids' | 'stamps' | 'size'>
   scan: Pick<Scan, 'readCase' | 'compareNames' | 'readAll' | 'unknownEntries' | 'canList'>
   mutex: KeyedMutex
-  stability: Pick<StabilityDetector, 'noteEvent' | 'gatherMs'>
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
   queue: DueQueue
   log(line: string): void
 }
 
+/** Events within this time cause one read. It is longer than a tick of the file system, so that the stamp then read is reliable. */
+const GATHER_MS = 25
 const GIT_POLL_MS = 25
 const GIT_TIMEOUT_MS = 10_000
 /** How long a request waits for a file that looks half-saved. */
 const HALF_SAVED_TIMEOUT_MS = 1250
 const HALF_SAVED_POLL_MS = 25
-/** How long a request waits for a file that looks complete but has just changed. */
-const READ_TIMEOUT_MS = 250
 /** Delay after a failed read, for example after a disk error. */
 const RETRY_MS = 5000
 const TICK_MS = 1000
@@ -84,11 +82,11 @@ const START_IS_FRESH_MS = 1000
 const NAMES = ''
 
 export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
-  const { layout, catalog, scan, mutex, stability, git, queue, log } = deps
+  const { layout, catalog, scan, mutex, git, queue, log } = deps
   const watcher = createFolderWatcher({
-    cases: layout.cases,
+    layout,
     onEvent: markDirty,
-    onRootChange: tick,
+    onRootChange: checkRoot,
     log,
   })
   /** Cases that have left the queue but are not in the catalog yet. */
@@ -103,16 +101,15 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   let rescannedWith = -1
   let rescanEnded = Number.NEGATIVE_INFINITY
   let rescanTook = 0
+  let mustCheckRoot = true
   let isStopping = false
 
-  function markDirty(path: string, kind: EventKind): void {
+  function markDirty(path: string): void {
     const [id = '', ...rest] = path.split('/')
     const isCase = UUID.test(id)
-    const full = layout.caseFolder(path)
-    if (isCase && rest.length > 0) stability.noteEvent(full, kind)
-    if (isCase) queue.add(id, stability.gatherMs(full))
+    if (isCase) queue.add(id, GATHER_MS)
     // a case folder is read by its name; other names need a listing
-    if (rest.length === 0 && (!isCase || isForeign(id))) queue.add(NAMES, stability.gatherMs(full))
+    if (rest.length === 0 && (!isCase || isForeign(id))) queue.add(NAMES, GATHER_MS)
   }
 
   function isForeign(name: string): boolean {
@@ -162,9 +159,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         queue.delete(id)
         reading.add(own)
         try {
-          const { retryInMs, isHalfSaved } = await scan.readCase(id)
-          const timeout = isHalfSaved ? HALF_SAVED_TIMEOUT_MS : READ_TIMEOUT_MS
-          return performance.now() - began < timeout ? retryInMs : 0
+          const { retryInMs } = await scan.readCase(id)
+          return performance.now() - began < HALF_SAVED_TIMEOUT_MS ? retryInMs : 0
         } finally {
           reading.delete(own)
         }
@@ -197,8 +193,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       const accept = performance.now() < until ? 'complete' : 'anything'
       const stillHalfSaved: string[] = []
       await forEachInTurn(left, signal, async (id) => {
-        const { isHalfSaved } = await mutex.run(id, () => scan.readCase(id, accept))
-        if (isHalfSaved) stillHalfSaved.push(id)
+        const { retryInMs } = await mutex.run(id, () => scan.readCase(id, accept))
+        if (retryInMs > 0) stillHalfSaved.push(id)
       })
       left = stillHalfSaved
     }
@@ -263,15 +259,25 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const now = Date.now()
     if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) rescannedWith = -1
     lastTick = now
+    if (!mustCheckRoot && watcher.isWatching() && !isRescanDue()) return
     ticking ??= checkRootAndRescan()
-      .catch((error: unknown) => log(`the watch over the files failed: ${String(error)}`))
+      .catch((error: unknown) => {
+        mustCheckRoot = true
+        log(`the watch over the files failed: ${String(error)}`)
+      })
       .finally(() => {
         ticking = null
       })
   }
 
+  function checkRoot(): void {
+    mustCheckRoot = true
+    tick()
+  }
+
   async function checkRootAndRescan(): Promise<void> {
     if (isStopping) return
+    mustCheckRoot = false
     await watcher.followRoot()
     if (!isRescanDue()) return
     const isFirst = watcher.generation() !== rescannedWith
@@ -305,7 +311,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     freshen,
     freshenAll,
     rescan,
-    checkRoot: tick,
+    checkRoot,
     stopWaiting() {
       isStopping = true
     },
