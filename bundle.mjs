@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { notices } from './notices.mjs'
@@ -13,10 +13,13 @@ import { notices } from './notices.mjs'
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const DIST = resolve(ROOT, 'dist')
 
-/** All in dist/ itself, as src/package-files.ts expects. Worker threads are started by their file. */
-const ENTRY_POINTS = {
+/** All in dist/ itself, as src/package-files.ts expects. */
+const PROGRAM = {
   cli: 'src/cli.ts',
   index: 'src/embedded-service.ts',
+}
+/** Threads and processes of their own, which are started by their file. */
+const WORKERS = {
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
   'render-worker': 'src/rendering/render-worker.ts',
@@ -32,12 +35,10 @@ const manifest = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'
 const { zod: _, ...external } = { ...manifest.dependencies, ...manifest.optionalDependencies }
 
 await rm(DIST, { recursive: true, force: true })
-const program = await build({
+const options = {
   absWorkingDir: ROOT,
-  entryPoints: ENTRY_POINTS,
   outdir: 'dist',
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
@@ -47,9 +48,56 @@ const program = await build({
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
   legalComments: 'none',
+  minifyWhitespace: true,
+  lineLimit: 120,
   logLevel: 'warning',
   metafile: true,
+}
+/** What is in memory before a part that `import()` loads, by the file that loads it; the first that fits. */
+const LOADED_BEFORE = [
+  [/^src\/(cli|cli\/run-program)\.ts$/, ['src/main.ts']],
+  [/^src\/cli\/(?!commands\/(serve|mcp)\.ts)/, ['src/cli/commands.ts', 'src/cli/before-action.ts']],
+  [/^src\/http\//, ['src/http/app.ts', 'src/cli/before-action.ts']],
+  [/^src\/(web|runners)\//, ['src/web/site.ts', 'src/serve.ts', 'src/cli/before-action.ts']],
+  [/^src\//, ['src/cli/before-action.ts']],
+]
+
+/**
+ * esbuild makes a file for each set of lazy parts that share a module: some 200, of which a command would load half, at
+ * 0.5 ms each. What is in memory before a part is one file, as each part imports all of it.
+ */
+const lazyParts = {
+  name: 'lazy parts',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'lazy'
+    onResolve({ filter: /^\./ }, ({ kind, path, resolveDir, importer }) =>
+      kind === 'dynamic-import'
+        ? {
+            path: relative(ROOT, resolve(resolveDir, path)),
+            suffix: `?${LOADED_BEFORE.find(([files]) => files.test(relative(ROOT, importer)))[1]}`,
+            namespace,
+          }
+        : null,
+    )
+    onLoad({ filter: /./, namespace }, ({ path, suffix }) => ({
+      contents: [
+        ...suffix
+          .slice(1)
+          .split(',')
+          .map((file) => `import './${file}'`),
+        `export * from './${path}'`,
+      ].join('\n'),
+      resolveDir: ROOT,
+    }))
+  },
+}
+const program = await build({
+  ...options,
+  entryPoints: PROGRAM,
+  splitting: true,
+  plugins: [lazyParts],
 })
+const workers = await build({ ...options, entryPoints: WORKERS })
 /** What src/package-files.ts loads at its first use. */
 const lazy = await build({
   absWorkingDir: ROOT,
@@ -70,6 +118,8 @@ const lazy = await build({
   platform: 'node',
   target: 'node20.19',
   legalComments: 'none',
+  minifyWhitespace: true,
+  lineLimit: 120,
   logLevel: 'warning',
   metafile: true,
 })
@@ -88,7 +138,7 @@ const pages = await build({
   logLevel: 'warning',
   metafile: true,
 })
-const metafiles = [program, lazy, pages].map(({ metafile }) => metafile)
+const metafiles = [program, workers, lazy, pages].map(({ metafile }) => metafile)
 await writeDeclarations('embedded-service')
 await writeFile(resolve(DIST, 'NOTICES'), await notices(ROOT, metafiles))
 await chmod(resolve(DIST, 'cli.js'), 0o755)

@@ -40,7 +40,7 @@ import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { createTexts } from './workspace/texts.ts'
 import { readTrailMemory } from './workspace/trail-memory.ts'
 import { trailSources } from './workspace/true-trail.ts'
-import { readWorktrees } from './worktrees/worktrees.ts'
+import { readWorktrees } from './worktrees/worktree-view.ts'
 
 export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
 

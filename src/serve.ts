@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { hasMoreThan } from './files/folder-names.ts'
-import { requestListener } from './http/request-listener.ts'
-import { listen } from './http/server.ts'
+import { answerProblem, listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import { notLoaded } from './model/app-error.ts'
 import { ATTENTION_KINDS } from './model/attention.ts'
 import { startProgramsBy } from './platform/program.ts'
 import { createProgramProcess } from './platform/program-process.ts'
@@ -14,7 +14,7 @@ import type { ServiceOptions } from './service-options.ts'
 import { createOwnerTimeouts, isService } from './state/owner/find-owner.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { inTime, stopSignal } from './stopping.ts'
-import { siteApp } from './web/site.ts'
+import type { Site } from './web/site.ts'
 
 export interface ServeOptions {
   root: string
@@ -80,17 +80,27 @@ async function startServer(options: ServeOptions): Promise<Served> {
   try {
     const { log, layout, start } = service
     if (!hasMoreThan(FEW_CASES, layout.cases)) await start.begun
-    const app = siteApp(service, {
-      port: () => port,
-      hasLocalhost: () => hasLocalhost,
-      streams,
-      hasPages: !options.short,
-    })
-    const server = await listen(requestListener(app.fetch, log), {
-      port: options.port,
-      log,
-      oneRequestEach: options.short ?? false,
-    })
+    let opened: Promise<Site> | undefined
+    /** Half of the program, loaded with the first request. */
+    async function openSite(): Promise<Site> {
+      const { createSite } = await import('./web/site.ts').catch(notLoaded)
+      return createSite(service, {
+        port: () => port,
+        hasLocalhost: () => hasLocalhost,
+        streams,
+        hasPages: !options.short,
+      })
+    }
+    const site = () => (opened ??= openSite())
+    const server = await listen(
+      (incoming, outgoing) => {
+        site().then(
+          ({ listener }) => listener(incoming, outgoing),
+          (error: unknown) => answerProblem(outgoing, error, log),
+        )
+      },
+      { port: options.port, log, oneRequestEach: options.short ?? false },
+    )
     port = server.port
     hasLocalhost = server.hasLocalhost
     if (!hasLocalhost && !options.short) log(otherLocalhost(port))
@@ -100,7 +110,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
     return {
       service,
       url: server.url,
-      fetch: app.fetch,
+      fetch: async (...request) => (await site()).fetch(...request),
       async close() {
         service.giveUpStart()
         if (!options.short) await service.hooks.withdraw()

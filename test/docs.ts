@@ -7,6 +7,7 @@ import { XMLValidator } from 'fast-xml-parser'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { defaultSubcommand } from '../src/cli/command.ts'
+import { COMMANDS } from '../src/cli/commands.ts'
 import { casefile } from '../src/cli/program.ts'
 import { endpointsOf } from '../src/http/endpoints.ts'
 import { openApiDocument } from '../src/http/openapi/document.ts'
@@ -198,7 +199,7 @@ function said(args: string[], program: string, input: string): string | null {
 t.test(
   'every command of casefile that is named is one, with the options that it has',
   async (t) => {
-    const program = casefile({ version: '', sample: '', program: '' })
+    const program = casefile({ version: '', sample: '', program: '' }, COMMANDS)
     const global = ['--help', '--version']
     for (const page of pages.filter((each) => each !== 'CHANGELOG.md')) {
       for (const [whole, words = ''] of commandsIn(readPage(page))) {

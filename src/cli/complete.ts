@@ -5,6 +5,7 @@ import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { stateLabel } from '../model/state-groups.ts'
 import { defaultSubcommand, type ProgramContext } from './command.ts'
+import { COMMANDS, commandsFor } from './commands.ts'
 import { withReader } from './context.ts'
 import { EXIT } from './output/exit-codes.ts'
 import { oneLineText } from './output/shown-line.ts'
@@ -46,9 +47,9 @@ async function candidates(
 ): Promise<Words> {
   if (name === undefined) {
     if (current.startsWith('-')) return [HELP, ['--version', 'Print the version.']]
-    return casefile(context).commands.map(describeCommand)
+    return casefile(context, COMMANDS).commands.map(describeCommand)
   }
-  let command = casefile(context, name).commands.find((each) => each.name() === name)
+  let command = casefile(context, commandsFor(name)).commands.find((each) => each.name() === name)
   if (!command) return []
   let rest = before
   if (command.commands.length > 0) {

@@ -1,32 +1,33 @@
-import { type Command, CommanderError } from 'commander'
-import { startNothingFrom } from '../files/service-program.ts'
+import { CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { AppError } from '../model/app-error.ts'
 import type { ProgramContext } from './command.ts'
-import { complete } from './complete.ts'
-import { rootOf } from './find-workspace.ts'
 import { EXIT, exitCodeOf } from './output/exit-codes.ts'
 import { jsonText } from './output/json.ts'
 import { nextStep } from './output/next-step.ts'
 import { bearOutputErrors } from './output/output-errors.ts'
 import { wrapped } from './output/wrapped.ts'
-import { COMMAND_NAMES, casefile } from './program.ts'
+import { casefile, type Make, type Sections } from './program.ts'
 
 /** Runs the command line. Prints an error and sets the exit code. */
 export async function runProgram(context: ProgramContext, argv = process.argv): Promise<void> {
   bearOutputErrors()
   const [first = ''] = argv.slice(2)
   if (first === '__complete') {
+    const { complete } = await import('./complete.ts')
     return complete(context, argv.slice(3))
   }
-  const isUnknown =
-    first !== '' && !first.startsWith('-') && ![...COMMAND_NAMES, 'help'].includes(first)
-  const program = casefile(context, first)
+  const program = casefile(context, await commandsFor(first))
+  const names = ['', 'help', ...program.commands.map((each) => each.name())]
+  const isUnknown = !first.startsWith('-') && !names.includes(first)
   withoutEmpty(
     program.commands.flatMap((each) => [each, ...each.commands]),
     process.env,
   )
-  program.hook('preAction', (_, command) => startNothingOfRuns(command))
+  program.hook('preAction', async (_, command) => {
+    const { startNothingOfRuns } = await import('./before-action.ts')
+    await startNothingOfRuns(command)
+  })
   try {
     // with options such as --help, an unknown command name would show the general help
     await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
@@ -37,11 +38,18 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
   }
 }
 
-/** Before a command does anything: it starts no `git` or `unshare` that a run could have put on the PATH. */
-async function startNothingOfRuns(command: Command): Promise<void> {
-  const { writableForRuns } = await import('../sessions/work-folders.ts')
-  const root = await rootOf(command.opts())
-  startNothingFrom(await writableForRuns({ root, environment: process.env }))
+/** Processes that live long do not hold the other commands in memory. */
+const LONG_LIVED: Readonly<Record<string, () => Promise<{ command: Make }>>> = {
+  serve: () => import('./commands/serve.ts'),
+  mcp: () => import('./commands/mcp.ts'),
+}
+
+/** The named command, or all of them. */
+async function commandsFor(name: string): Promise<Sections> {
+  if (name === '--version' || name === '-V') return {}
+  const longLived = LONG_LIVED[name]
+  if (longLived) return { 'The service': { [name]: (await longLived()).command } }
+  return (await import('./commands.ts')).commandsFor(name)
 }
 
 function report(error: AppError, argv: readonly string[]): number {

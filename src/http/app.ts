@@ -23,10 +23,14 @@ interface AppOptions {
   /** Whether `localhost` at this port leads nowhere else; by default it does. */
   hasLocalhost?: () => boolean
   streams: StreamRegistry
-  /** The pages of the console, behind the same check. */
-  pages?: Hono<ServiceEnv>
-  /** Renders an error in a browser; without it every error is JSON. */
-  errorPage?: ErrorPage
+  /** Loads the console, which is behind the same check; without it every error is JSON. */
+  loadPages?: () => Promise<Pages>
+}
+
+export interface Pages {
+  pages: Hono<ServiceEnv>
+  /** Renders an error in a browser. */
+  errorPage: ErrorPage
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -38,11 +42,13 @@ const LIVE = new Set(['/events'])
 /** The HTTP app of a service. */
 export function createApp(
   service: HttpDeps,
-  { port, streams, pages, errorPage, hasLocalhost }: AppOptions,
+  { port, streams, loadPages, hasLocalhost }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
+  const errorPage: ErrorPage | undefined =
+    loadPages && (async (...error) => (await console()).errorPage(...error))
   app.use(originCheck(port, { page: errorPage, hasLocalhost }))
-  if (pages) app.use(clearEarlierPrograms(port))
+  if (loadPages) app.use(clearEarlierPrograms(port))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)
@@ -52,7 +58,7 @@ export function createApp(
     if (method === 'HEAD') return withLength(c, next)
     return READS.has(method) ? next() : withEvents(service, next)
   })
-  if (pages) for (const path of PATHS_WITH_PAGE) app.get(path, redirectToPage)
+  if (loadPages) for (const path of PATHS_WITH_PAGE) app.get(path, redirectToPage)
   const endpoints = endpointsOf(service)
   const deps: EndpointDeps = {
     ...service,
@@ -62,10 +68,24 @@ export function createApp(
     endpoints,
   }
   for (const each of endpoints) mount(app, deps, each)
-  if (pages) app.route('/', pages)
-  app.notFound(unknownRoute(app, errorPage))
-  app.onError(errorHandler(service.log, errorPage))
-  return app
+  const onError = errorHandler(service.log, errorPage)
+  app.onError(onError)
+  if (!loadPages) return app.notFound(unknownRoute(app))
+  let opened: Promise<Pages> | undefined
+  /** The console, once it is asked for: the pages, and what is neither a page nor an endpoint. */
+  function console(): Promise<Pages> {
+    opened ??= loadPages!().then((loaded) => {
+      const all = new Hono<ServiceEnv>().route('/', app).route('/', loaded.pages)
+      loaded.pages.notFound(unknownRoute(all, errorPage)).onError(onError)
+      return loaded
+    })
+    return opened
+  }
+  return app.all('*', async (c) => {
+    const { pages } = await console()
+    const { raw, method } = c.req
+    return pages.fetch(method === 'HEAD' ? new Request(raw, { method: 'GET' }) : raw, c.env)
+  })
 }
 
 /** Waits for the stage of the start that the request needs. */

@@ -16,6 +16,7 @@ import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { jsonBody } from './json-body.ts'
+import { problemJson } from './problem-json.ts'
 import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 
 const HOSTNAME = '127.0.0.1'
@@ -125,6 +126,18 @@ function bind(server: Server, port: number): Promise<void> {
       resolve()
     })
   })
+}
+
+/** Answers a request that nothing else can answer. */
+export function answerProblem(
+  outgoing: ServerResponse,
+  error: unknown,
+  log: (line: string) => void,
+): void {
+  log(`server: ${inspect(error)}`)
+  const problem = problemJson(error)
+  const headers = { ...PROTECTIVE_HEADERS, 'content-type': 'application/problem+json' }
+  outgoing.writeHead(problem.status, headers).end(jsonBody(problem))
 }
 
 const ASK_MS = 2_000

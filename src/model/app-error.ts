@@ -84,3 +84,12 @@ export class AppError extends Error {
 export function stoppingError(): AppError {
   return new AppError('stopping', 'The service is stopping. Try again when it runs again.')
 }
+
+/** For `import()`. Node does not read a file again that it could not load. */
+export function notLoaded(cause: unknown): never {
+  throw new AppError(
+    'internal',
+    'A part of Casefile cannot be loaded; the log says why. If Casefile was updated while it ran, the part is gone. Restart the service.',
+    { cause },
+  )
+}

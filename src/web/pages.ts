@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { Hono } from 'hono'
+import type { Pages } from '../http/app.ts'
 import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
-import type { ErrorPage } from '../http/middleware/error-format.ts'
 import { NEEDS_YOU } from '../model/state-groups.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import { agentsRoutes } from './agents/agents-routes.tsx'
@@ -21,11 +21,6 @@ import { rememberSetup } from './setup/known-setup.ts'
 import { setupRoutes } from './setup/setup-routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
-
-interface Pages {
-  pages: Hono<ServiceEnv>
-  errorPage: ErrorPage
-}
 
 /**
  * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules

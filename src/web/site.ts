@@ -2,8 +2,9 @@ import type { Hono } from 'hono'
 import { createApp } from '../http/app.ts'
 import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
+import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/sse/stream-registry.ts'
-import { pages } from './pages.ts'
+import { notLoaded } from '../model/app-error.ts'
 
 interface SiteOptions {
   port: () => number
@@ -12,10 +13,23 @@ interface SiteOptions {
   hasPages: boolean
 }
 
+export interface Site {
+  fetch: Hono<ServiceEnv>['fetch']
+  /** For node's server. */
+  listener: ReturnType<typeof requestListener>
+}
+
 /** The whole HTTP application: the API, and the pages if there are any. */
-export function siteApp(
+export function createSite(
   service: HttpDeps,
   { port, hasLocalhost, streams, hasPages }: SiteOptions,
-): Hono<ServiceEnv> {
-  return createApp(service, { port, hasLocalhost, streams, ...(hasPages ? pages(service) : {}) })
+): Site {
+  const loadPages = async () => (await import('./pages.ts').catch(notLoaded)).pages(service)
+  const { fetch } = createApp(service, {
+    port,
+    hasLocalhost,
+    streams,
+    ...(hasPages ? { loadPages } : {}),
+  })
+  return { fetch, listener: requestListener(fetch, service.log) }
 }

@@ -3,7 +3,12 @@
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
-import { placesOf, type WorktreeNote, type WorktreeNotes } from '../snapshots/worktree-notes.ts'
+import {
+  openWorktreeNotes,
+  placesOf,
+  type WorktreeNote,
+  type WorktreeNotes,
+} from '../snapshots/worktree-notes.ts'
 import {
   type BranchStatus,
   branchStatus,
@@ -37,6 +42,19 @@ export interface WorktreeView {
   is_running: boolean
   /** Why git cannot say what is not committed; null if it can. */
   reason: string | null
+}
+
+/** A worktree in a list. */
+export interface ListedWorktree extends WorktreeView {
+  session_id: string
+  case_id: string
+  number: number
+}
+
+export interface WorktreeReaders {
+  list(): Promise<ListedWorktree[]>
+  /** Null for a session that has had no worktree. */
+  view(session: Session): Promise<WorktreeView | null>
 }
 
 export type WorktreeViews = ReturnType<typeof createWorktreeViews>
@@ -148,4 +166,28 @@ function stateOf(
 ): WorktreeView['state'] {
   if (status?.head && status.head !== base && status.ahead === 0) return 'applied'
   return isThere ? 'kept' : 'missing'
+}
+
+/** The parts that only read. */
+export function readWorktrees(stateRoot: string): WorktreeReaders {
+  const notes = openWorktreeNotes(stateRoot)
+  return readersOf(
+    notes,
+    createWorktreeViews(notes, () => false),
+  )
+}
+
+export function readersOf(notes: WorktreeNotes, views: WorktreeViews): WorktreeReaders {
+  return {
+    async list() {
+      const found = await Promise.all(
+        (await notes.all()).map(async (note) => {
+          const { session_id, case_id, number } = note
+          return { session_id, case_id, number, ...(await views.lately(note)) }
+        }),
+      )
+      return found.sort((a, b) => (a.branch < b.branch ? -1 : 1))
+    },
+    view: views.of,
+  }
 }

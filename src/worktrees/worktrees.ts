@@ -12,18 +12,13 @@ import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
-import {
-  openWorktreeNotes,
-  placesOf,
-  type WorktreeNote,
-  type WorktreeNotes,
-} from '../snapshots/worktree-notes.ts'
+import { openWorktreeNotes, placesOf, type WorktreeNote } from '../snapshots/worktree-notes.ts'
 import { commitsOnlyOn, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
 import { applyBranch, recoverApply } from './apply.ts'
-import { createWorktreeViews, type WorktreeView, type WorktreeViews } from './worktree-view.ts'
+import { createWorktreeViews, readersOf, type WorktreeReaders } from './worktree-view.ts'
 
 export interface WorktreesDeps {
   state: StateFolder
@@ -35,13 +30,6 @@ export interface WorktreesDeps {
   log(line: string): void
 }
 
-/** A worktree in a list. */
-export interface ListedWorktree extends WorktreeView {
-  session_id: string
-  case_id: string
-  number: number
-}
-
 export interface Discarded {
   /** Null if the branch went too, because all its commits are on another one. */
   branch_kept: string | null
@@ -49,10 +37,7 @@ export interface Discarded {
   commits_kept: number
 }
 
-export interface Worktrees {
-  list(): Promise<ListedWorktree[]>
-  /** Null for a session that has had no worktree. */
-  view(session: Session): Promise<WorktreeView | null>
+export interface Worktrees extends WorktreeReaders {
   /** Merges the branch of a session into the branch of the working folder. */
   apply(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseFolder; commit: string }>
   discard(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseFolder } & Discarded>
@@ -66,30 +51,6 @@ interface Asked {
   by: Actor
   /** The commit of the branch that the operator has seen. */
   head?: string | undefined
-}
-
-/** The parts that only read. */
-export function readWorktrees(stateRoot: string): Pick<Worktrees, 'list' | 'view'> {
-  const notes = openWorktreeNotes(stateRoot)
-  return readersOf(
-    notes,
-    createWorktreeViews(notes, () => false),
-  )
-}
-
-function readersOf(notes: WorktreeNotes, views: WorktreeViews): Pick<Worktrees, 'list' | 'view'> {
-  return {
-    async list() {
-      const found = await Promise.all(
-        (await notes.all()).map(async (note) => {
-          const { session_id, case_id, number } = note
-          return { session_id, case_id, number, ...(await views.lately(note)) }
-        }),
-      )
-      return found.sort((a, b) => (a.branch < b.branch ? -1 : 1))
-    },
-    view: views.of,
-  }
 }
 
 export function createWorktrees(deps: WorktreesDeps): Worktrees {

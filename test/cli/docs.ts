@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { defaultSubcommand, getExplanation } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { docsPage } from '../../src/cli/docs-page.ts'
 import { casefile } from '../../src/cli/program.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 
-const program = casefile({ version: '', sample: '', program: '' })
+const program = casefile({ version: '', sample: '', program: '' }, COMMANDS)
 const all = program.commands.flatMap((command) =>
   command.commands.length > 0 ? command.commands : [command],
 )

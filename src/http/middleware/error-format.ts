@@ -5,7 +5,7 @@ import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { acceptedInstead, logFault, problemResponse } from '../problem-json.ts'
 
 /** Renders an error as a page; `retryUrl` is an address that the person can open directly. */
-export type ErrorPage = (error: unknown, retryUrl?: string) => Response
+export type ErrorPage = (error: unknown, retryUrl?: string) => Response | Promise<Response>
 
 /** The request headers that `wantsPage` reads. */
 export const PAGE_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest'
@@ -31,11 +31,11 @@ function header(c: ServiceContext, name: string): string | undefined {
 }
 
 /** An error as the client wants it: a page for a browser, problem+json for everyone else. */
-export function errorResponse(
+export async function errorResponse(
   c: ServiceContext,
   error: unknown,
   { page, retryUrl }: { page: ErrorPage | undefined; retryUrl?: string },
-): Response {
+): Promise<Response> {
   return page && wantsPage(c) ? page(error, retryUrl) : problemResponse(error)
 }
 
@@ -44,9 +44,9 @@ export function errorHandler(
   log: (line: string) => void,
   page?: ErrorPage,
 ): ErrorHandler<ServiceEnv> {
-  return (error, c) => {
+  return async (error, c) => {
     logFault(log, c.req, error)
-    const response = errorResponse(c, error, { page })
+    const response = await errorResponse(c, error, { page })
     for (const [name, value] of acceptedInstead(error, c.req.method)) {
       response.headers.set(name, value)
     }

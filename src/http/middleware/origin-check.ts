@@ -20,7 +20,7 @@ export function originCheck(
     const objection =
       findObjection(c, port()) ?? (hasLocalhost() ? null : findOtherLocalhost(c, port()))
     if (objection === null) return next()
-    return Promise.resolve(reject(c, objection, hasLocalhost() ? page : undefined))
+    return reject(c, objection, hasLocalhost() ? page : undefined)
   }
 }
 
@@ -48,7 +48,11 @@ const DEFAULT_HEADERS = [
   ['vary', PAGE_HEADERS],
 ] as const
 
-function reject(c: ServiceContext, objection: string, page: ErrorPage | undefined): Response {
+async function reject(
+  c: ServiceContext,
+  objection: string,
+  page: ErrorPage | undefined,
+): Promise<Response> {
   const error = new AppError('forbidden', objection)
   const host = c.req.header('host') ?? ''
   // a page under a host name that is not ours could be read by its site

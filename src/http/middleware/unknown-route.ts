@@ -8,10 +8,10 @@ import { type ErrorPage, errorResponse } from './error-format.ts'
 export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundHandler<ServiceEnv> {
   const checkMethod = methodNotAllowed({
     app,
-    onMethodNotAllowed(c, methods) {
+    async onMethodNotAllowed(c, methods) {
       const allow = methods.toSorted().join(', ')
       const message = `There is no ${requestLine(c)}. This path supports ${allow}.`
-      const response = errorResponse(c, new AppError('method_not_allowed', message), { page })
+      const response = await errorResponse(c, new AppError('method_not_allowed', message), { page })
       response.headers.set('allow', allow)
       return response
     },
@@ -19,7 +19,7 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
   return async (c) => {
     await checkMethod(c, async () => {
       const message = `There is no ${requestLine(c)}. /docs lists all endpoints.`
-      c.res = errorResponse(c, new AppError('not_found', message), { page })
+      c.res = await errorResponse(c, new AppError('not_found', message), { page })
     })
     return c.res
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { notLoaded } from '../../model/app-error.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { loadReport, loadSession } from '../../report/contents.ts'
-import { caseHtml } from '../../report/html.tsx'
 import { caseMarkdown, sessionMarkdown } from '../../report/markdown.ts'
 import { caseHistory } from '../case-history.ts'
 import { endpoint } from '../endpoint.ts'
@@ -52,6 +52,7 @@ export const reportEndpoints = [
       if (format === 'md') {
         return harmless(bytesWithETag(c, text.encode(caseMarkdown(report)), MARKDOWN))
       }
+      const { caseHtml } = await import('../../report/html.tsx').catch(notLoaded)
       const response = bytesWithETag(c, text.encode(await caseHtml(report)), HTML)
       response.headers.set('content-security-policy', POLICY)
       return response

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { readPlan } from '../../markdown/plan-steps.ts'
+import { notLoaded } from '../../model/app-error.ts'
 import type { ProviderSettings } from '../../model/settings.ts'
 import { type AcpSpec, acpSpec } from '../agents/agent.ts'
 import { ACP_AGENTS } from '../agents/registry.ts'
@@ -14,7 +15,7 @@ import {
   type WorkResult,
 } from '../contract.ts'
 import { temporaryFolders } from './allowed-paths.ts'
-import { type AcpRun, runAgent } from './run-agent.ts'
+import type { AcpRun } from './run-agent.ts'
 
 /**
  * Runs an agent that speaks the Agent Client Protocol (ACP), version 1, over its standard streams. `args` are added
@@ -75,6 +76,11 @@ function programName(word: string): string {
 }
 
 type Started = Pick<AcpRun, 'spec' | 'argv'>
+
+async function runAgent(run: AcpRun) {
+  const { runAgent } = await import('./run-agent.ts').catch(notLoaded)
+  return runAgent(run)
+}
 
 async function plan({ spec, argv }: Started, request: PlanRequest): Promise<PlanResult> {
   const agent = agentOf(request)

@@ -1,5 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
-import { coerce, lt, valid } from 'semver'
+import coerce from 'semver/functions/coerce.js'
+import lt from 'semver/functions/lt.js'
+import valid from 'semver/functions/valid.js'
 import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'

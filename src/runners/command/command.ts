@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { notLoaded } from '../../model/app-error.ts'
 import type { ProviderSettings } from '../../model/settings.ts'
 import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
@@ -12,7 +13,6 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { runCommand } from './command-run.ts'
 import { type CommandEnd, DROPPED, failureReason, workFailureReason } from './failure-reason.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own arguments for it. */
@@ -38,6 +38,7 @@ async function plan(
     session: string | null,
     agent = first,
   ): Promise<PlanOutcome> => {
+    const { runCommand } = await import('./command-run.ts').catch(notLoaded)
     const own = { mode: 'plan', scratch: agent.folder, session } as const
     const end = await runCommand({ ...own, spec, line, args, workdir, timeoutMs, agent, signal })
     if (signal.aborted) throw new RunnerFailure(`${spec.title} was stopped`)
@@ -93,6 +94,7 @@ async function execute(
   const agent = agentOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   const run = { mode: 'work', session: null, line, timeoutMs } as const
+  const { runCommand } = await import('./command-run.ts').catch(notLoaded)
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }

@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import semver from 'semver'
 import { readJsonFile } from '../../files/json-file.ts'
 import { realPathOf } from '../../files/real-path.ts'
+import { notLoaded } from '../../model/app-error.ts'
 import { mountPoints } from '../../platform/mounts.ts'
 import { openRunFolder } from '../output/run-folder.ts'
 import { findProgram } from './find-program.ts'
@@ -69,11 +69,12 @@ async function readPackage(folder: string): Promise<PackageFacts | null> {
     engines?: { node?: unknown }
   } | null
   if (facts?.name !== RUNTIME || typeof facts.bin?.srt !== 'string') return null
+  const { default: satisfies } = await import('semver/functions/satisfies.js').catch(notLoaded)
   const wanted = typeof facts.engines?.node === 'string' ? facts.engines.node : '*'
   return {
     script: join(folder, facts.bin.srt),
     version: String(facts.version),
-    wantsNode: semver.satisfies(process.version, wanted) ? null : wanted,
+    wantsNode: satisfies(process.version, wanted) ? null : wanted,
   }
 }
 
