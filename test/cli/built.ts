@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { t } from 'tap'
+import { startBuilt } from '../fixtures/built-service.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -45,3 +47,30 @@ t.test('a command whose work never ends says so by its exit code', async (t) => 
   const ended = run(process.execPath, [...args, ...where])
   await t.rejects(ended, { code: 13, stderr: /ended before its work was done/ })
 })
+
+t.test(
+  'a program that is replaced while its service runs says to restart it, and stops as ever',
+  async (t) => {
+    const program = mkdtempSync(join(tmpdir(), 'casefile-replaced-'))
+    t.teardown(() => rmSync(program, { recursive: true }))
+    for (const part of ['node_modules', 'sample-workspace', 'package.json'])
+      symlinkSync(join(ROOT, part), join(program, part))
+    const dist = join(program, 'dist')
+    const paths = ['/health', '/'] as const
+    for (const [at, path] of paths.entries()) {
+      cpSync(join(ROOT, 'dist'), dist, { recursive: true })
+      const stateDir = join(program, `state-${at}`)
+      const service = await startBuilt(t, {
+        root: t.testdir(),
+        stateDir,
+        cli: join(dist, 'cli.js'),
+      })
+      for (const before of paths.slice(0, at)) t.ok((await fetch(`${service.url}${before}`)).ok)
+      rmSync(dist, { recursive: true })
+      const answer = await fetch(`${service.url}${path}`, { headers: { accept: 'text/html' } })
+      t.equal(answer.status, 500, path)
+      t.match(await answer.json(), { code: 'internal', detail: /Restart the service/ })
+      t.match(await service.stop(), { code: 0, stderr: /ERR_MODULE_NOT_FOUND/ })
+    }
+  },
+)
