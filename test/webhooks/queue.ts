@@ -34,38 +34,26 @@ t.test('an event and its deliveries are one transaction', async (t) => {
   t.strictSame(bench.got.map(eventOf), [1, 2, 3])
 })
 
-t.test('a kill between an event and its delivery loses nothing', async (t) => {
-  const answer = gate<number>()
-  const bench = await webhookBench(t, () => answer.opened)
-  const { id } = await bench.add()
-  await bench.webhooks.change(id, { active: false })
-  const ids = await bench.publish(3)
-  await bench.kill()
-  t.strictSame(bench.got, [])
-  await bench.webhooks.change(id, { active: true })
-  const more = await bench.publish(2)
-  t.equal(bench.got.length, 1, 'the first is under way')
-  const killing = bench.kill()
-  answer.open(204)
-  await killing
-  await bench.webhooks.idle()
-  t.strictSame(bench.got.map(eventOf), [ids[0], ...ids, ...more])
-})
-
 t.test(
-  'the log is trimmed whatever a receiver waits for, which gets it all the same',
+  'a kill between an event and its delivery loses nothing, nor does a trimmed log',
   async (t) => {
-    const bench = await webhookBench(t, () => 204, { keepEvents: 500 })
-    const { id } = await bench.add({ events: ['proof_created'] })
+    const answer = gate<number>()
+    const bench = await webhookBench(t, () => answer.opened, { keepEvents: 500 })
+    const { id } = await bench.add()
     await bench.webhooks.change(id, { active: false })
-    const wanted = await bench.publish(3, 'proof_created')
+    const ids = await bench.publish(3)
     await bench.publish(1100, 'memory_updated')
     await bench.eventLog.flushed()
-    t.ok(bench.eventLog.first > wanted.at(-1)!)
-    await bench.restart()
+    await bench.kill()
+    t.ok(bench.eventLog.first > ids.at(-1)!, 'the log waits for no receiver')
     await bench.webhooks.change(id, { active: true })
+    ids.push(...(await bench.publish(2)))
+    t.equal(bench.got.length, 1, 'the first is under way')
+    const killing = bench.kill()
+    answer.open(204)
+    await killing
     await bench.webhooks.idle()
-    t.strictSame(bench.got.map(eventOf), wanted)
+    t.strictSame(bench.got.map(eventOf), [ids[0], ...ids])
   },
 )
 
@@ -114,7 +102,6 @@ t.test('a database of before has its events queued, and keeps what had failed', 
   const ofOne = { case_id: 'one', events: ['*', 'case_deleted'], ends_after: 4 }
   const registered: [webhook: { id: string }, cursor: number, gets: number[]][] = [
     [webhook('all'), 0, [1, 2, 5]],
-    [webhook('some'), 1, [2, 5]],
     [webhook('done'), 5, []],
     [webhook('paused', { active: false }), 2, [5]],
     [webhook('named', { events: ['case_created', 'proof_created'] }), 0, [2, 3]],
