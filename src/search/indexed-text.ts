@@ -39,7 +39,7 @@ const LETTERS = /[\p{L}\p{N}]+/gu
 const PART = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const ALL_PARTS = new RegExp(PART, 'gu')
 
-export function columnOf(name: string): Exclude<TextColumn, 'title' | 'tags'> {
+export function columnOf(name: string): Exclude<TextColumn, 'tags'> {
   if (name === 'case.md') return 'description'
   if (name.startsWith('sessions/')) return 'sessions'
   return name.startsWith('proof/') ? 'proof' : 'notes'

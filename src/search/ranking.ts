@@ -1,14 +1,13 @@
-import { caseOf, type SearchTables } from '../state/search-tables.ts'
+import { caseOf, type Scores, type SearchTables } from '../state/search-tables.ts'
 
 type Scored = [number: number, score: number]
-type Scores = ReturnType<SearchTables['scores']>
 
 /**
  * Ranks cases by the BM25 scores of their files, those with a match in the title first. All numbers of cases are
  * below `size`.
  */
 export function createRanking(
-  { scores }: Pick<SearchTables, 'scores'>,
+  tables: Pick<SearchTables, 'scores' | 'titleScores'>,
   expression: string,
   size: number,
 ): (group: readonly number[], limit: number) => Scored[] {
@@ -17,10 +16,10 @@ export function createRanking(
 
   return (group, limit) => {
     if (group.length === 0) return []
-    inTitles ??= sums(scores(`{title} : (${expression})`), size)
+    inTitles ??= sums(tables.titleScores(expression), size)
     const titled = best(group, inTitles, limit)
     if (titled.length === limit) return titled // most matches need no score
-    everywhere ??= sums(scores(expression), size)
+    everywhere ??= sums(tables.scores(expression), size)
     const known = new Set(titled.map(([number]) => number))
     const others = group.filter((number) => !known.has(number))
     return [...titled, ...best(others, everywhere, limit - titled.length)]

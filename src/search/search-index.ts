@@ -165,13 +165,11 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       const text = indexedText(name, (own?.hash === hash ? own.text : read(id, name)) ?? '')
       characters += text.length
       const { title, tags, outcome } = entry.file.value
-      const about =
-        name === 'case.md'
-          ? { title: indexedLine(title), tags: [...tags, outcome, id].join(' ') }
-          : {}
+      const isCase = name === 'case.md'
       tables.putFile(
         { row: before?.row ?? nextRow++, name, hash },
-        { ...about, [columnOf(name)]: text },
+        { [columnOf(name)]: text, ...(isCase ? { tags: [...tags, outcome, id].join(' ') } : {}) },
+        isCase ? indexedLine(title) : null,
       )
     }
     for (const { row } of known.values()) tables.removeFile(row)

@@ -54,8 +54,10 @@ interface FoundLine extends MatchingLine {
 }
 
 const MAX_LINES = 5
+/** Lines are looked for in so many files of a case. */
+const MAX_FILES = 3
 /** Texts whose matches are marked at once, as this blocks. */
-const TEXTS_AT_ONCE = 25
+const TEXTS_AT_ONCE = 60
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
 export function createSearch({ layout, database, catalog, lists, log }: SearchDeps): Search {
@@ -216,7 +218,7 @@ function bestRows(lists: readonly (readonly number[])[]): number[] {
     .filter((row) => {
       const count = (chosen.get(caseOf(row)) ?? 0) + 1
       chosen.set(caseOf(row), count)
-      return count <= MAX_LINES
+      return count <= MAX_FILES
     })
 }
 

@@ -139,12 +139,14 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE search_texts;
   CREATE TABLE search_cases (number INTEGER PRIMARY KEY, id TEXT NOT NULL) STRICT;
   CREATE TABLE search_files (rowid INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE VIRTUAL TABLE search_titles USING fts5 (title, tokenize = "unicode61 remove_diacritics 2");
+  INSERT INTO search_titles (search_titles, rank) VALUES ('secure-delete', 1);
   CREATE VIRTUAL TABLE search_texts USING fts5 (
-    title, tags, description, notes, sessions, proof,
+    tags, description, notes, sessions, proof,
     tokenize = "unicode61 remove_diacritics 2"
   );
   INSERT INTO search_texts (search_texts, rank) VALUES ('secure-delete', 1);
-  INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(6.0, 4.0, 2.0, 1.5, 1.0, 0.7)');
+  INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.5, 1.0, 0.7)');
   `,
 ]
 

@@ -1,10 +1,10 @@
 /** The tables of the full-text index (FTS5), which `search/` fills and queries. */
 
-import type { Database } from './database.ts'
+import type { Database, Run } from './database.ts'
 import type { SqlRow } from './sqlite.ts'
 
-/** The columns of the index. A file fills one of the last four; case.md also fills the first two. */
-export const TEXT_COLUMNS = ['title', 'tags', 'description', 'notes', 'sessions', 'proof'] as const
+/** The columns of the index. A file fills one of the last four; case.md also fills the first one. */
+export const TEXT_COLUMNS = ['tags', 'description', 'notes', 'sessions', 'proof'] as const
 export type TextColumn = (typeof TEXT_COLUMNS)[number]
 
 export interface IndexedFile {
@@ -13,6 +13,11 @@ export interface IndexedFile {
   name: string
   /** Of the bytes whose text is in the index. */
   hash: string
+}
+
+export interface Scores {
+  rows: number[]
+  scores: number[]
 }
 
 export interface MarkedFile {
@@ -30,13 +35,16 @@ export interface SearchTables {
   cases(): { number: number; id: string }[]
   files(number: number): IndexedFile[]
   putCase(number: number, id: string): void
-  putFile(file: IndexedFile, texts: Partial<Record<TextColumn, string>>): void
+  /** `title` is null for other files than case.md. */
+  putFile(file: IndexedFile, texts: Partial<Record<TextColumn, string>>, title: string | null): void
   removeFile(row: number): void
   removeCase(number: number): void
   /** The rows that match, in ascending order. */
   matches(expression: string, limit?: number): number[]
+  /** The titles that match, by the row of their case.md, and their BM25 scores. */
+  titleScores(expression: string): Scores
   /** The rows that match, and their BM25 scores. */
-  scores(expression: string): { rows: number[]; scores: number[] }
+  scores(expression: string): Scores
   /** Those of these rows that match. */
   marked(expression: string, rows: readonly number[]): MarkedFile[]
   /** What `setStatus` stored last. */
@@ -65,11 +73,13 @@ const ROWS = `rowid >= ? * ${ROWS_OF_CASE} AND rowid < (? + 1) * ${ROWS_OF_CASE}
 const COLUMNS = {
   search_cases: ['number', 'id'],
   search_files: ['rowid', 'name', 'hash'],
+  search_titles: ['rowid', 'title'],
   search_texts: ['rowid', ...TEXT_COLUMNS],
 }
 /** The text of a file is in one of these columns. */
-const MARKED = TEXT_COLUMNS.slice(2)
-  .map((_, index) => `highlight(search_texts, ${index + 2}, char(2), char(3))`)
+const ROW_TABLES = ['search_texts', 'search_files', 'search_titles']
+const MARKED = TEXT_COLUMNS.slice(1)
+  .map((_, index) => `highlight(search_texts, ${index + 1}, char(2), char(3))`)
   .join(' || ')
 
 export function createSearchTables(database: Database): SearchTables {
@@ -82,23 +92,18 @@ export function createSearchTables(database: Database): SearchTables {
         number,
       ),
     putCase: (number, id) => database.write((run) => run(insertInto('search_cases'), number, id)),
-    putFile({ row, name, hash }, texts) {
+    putFile({ row, name, hash }, texts, title) {
       database.write((run) => {
-        run('DELETE FROM search_texts WHERE rowid = ?', row)
+        removeRow(run, row)
         run(insertInto('search_texts'), row, ...TEXT_COLUMNS.map((column) => texts[column] ?? ''))
-        run('DELETE FROM search_files WHERE rowid = ?', row)
         run(insertInto('search_files'), row, name, hash)
+        if (title !== null) run(insertInto('search_titles'), row, title)
       })
     },
-    removeFile: (row) =>
-      database.write((run) => {
-        run('DELETE FROM search_texts WHERE rowid = ?', row)
-        run('DELETE FROM search_files WHERE rowid = ?', row)
-      }),
+    removeFile: (row) => database.write((run) => removeRow(run, row)),
     removeCase: (number) =>
       database.write((run) => {
-        run(`DELETE FROM search_texts WHERE ${ROWS}`, number, number)
-        run(`DELETE FROM search_files WHERE ${ROWS}`, number, number)
+        for (const table of ROW_TABLES) run(`DELETE FROM ${table} WHERE ${ROWS}`, number, number)
         run('DELETE FROM search_cases WHERE number = ?', number)
       }),
     // as JSON, as thousands of rows take ten times as long
@@ -111,14 +116,8 @@ export function createSearchTables(database: Database): SearchTables {
       )!
       return JSON.parse(rows)
     },
-    scores(expression) {
-      const { rows, scores } = database.get<{ rows: string; scores: string }>(
-        `SELECT json_group_array(rowid) AS rows, json_group_array(-rank) AS scores
-        FROM search_texts WHERE search_texts MATCH ?`,
-        expression,
-      )!
-      return { rows: JSON.parse(rows), scores: JSON.parse(scores) }
-    },
+    titleScores: (expression) => scoresIn('search_titles', expression),
+    scores: (expression) => scoresIn('search_texts', expression),
     marked: (expression, rows) =>
       database.all(
         // `+` makes SQLite look for the matches once, and not once for each row
@@ -140,6 +139,19 @@ export function createSearchTables(database: Database): SearchTables {
     flushed: () => database.flushed().catch(() => {}), // the database logs the error
     isFailing: () => database.failure !== null,
   }
+
+  function scoresIn(table: string, expression: string): Scores {
+    const { rows, scores } = database.get<{ rows: string; scores: string }>(
+      `SELECT json_group_array(rowid) AS rows, json_group_array(-rank) AS scores
+      FROM ${table} WHERE ${table} MATCH ?`,
+      expression,
+    )!
+    return { rows: JSON.parse(rows), scores: JSON.parse(scores) }
+  }
+}
+
+function removeRow(run: Run, row: number): void {
+  for (const table of ROW_TABLES) run(`DELETE FROM ${table} WHERE rowid = ?`, row)
 }
 
 function insertInto(table: keyof typeof COLUMNS): string {
