@@ -124,7 +124,7 @@ export async function openIdle(size, options, core) {
   return { ...workspace, ...casefile }
 }
 
-/** @param {Casefile} casefile */
+/** @param {Pick<Casefile, 'connection'>} casefile */
 export async function untilWatching({ connection }) {
   for (;;) {
     const health = await connection.ask('GET', '/health')

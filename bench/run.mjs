@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { countsSuite } from './counts.mjs'
 import { crashSuite } from './crash.mjs'
 import { eventsSuite } from './events.mjs'
 import { growthSuite } from './growth.mjs'
@@ -27,6 +28,7 @@ import { writesSuite } from './writes.mjs'
 
 /** In the order in which they run. @type {Record<string, Suite>} */
 const SUITES = {
+  counts: countsSuite,
   starts: startsSuite,
   reads: readsSuite,
   writes: writesSuite,

@@ -40,6 +40,8 @@ const UNITS = {
   /** @param {number} value */
   perSecond: (value) => `${Math.round(value).toLocaleString('en')}/s`,
   /** @param {number} value */
+  count: (value) => short(value),
+  /** @param {number} value */
   perHour: (value) => `${Math.round(value).toLocaleString('en')}/h`,
 }
 

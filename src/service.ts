@@ -45,11 +45,11 @@ import type { CaseChange, Change } from './workspace/case-entry.ts'
 import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
-import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
+import { createPendingHistory } from './workspace/pending-history.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { watchEntries } from './workspace/sync/entries-watcher.ts'
@@ -135,7 +135,7 @@ async function open(
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const historyLines = createHistoryLines(database)
-  const history = openHistoryJournal(state.history, layout.caseFolder, log, historyLines)
+  const history = createPendingHistory({ database, lines: historyLines, layout, log })
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
   const published = createPublishedFacts(database)
@@ -200,7 +200,7 @@ async function open(
   const handEditHistory = createHandEditHistory({
     store,
     layout,
-    journal: history,
+    history,
     operator,
     git,
     limits,
@@ -301,7 +301,7 @@ async function open(
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(state, log)
-    for (const part of [worktrees, sync]) await part.recover()
+    for (const part of [worktrees, sync, history]) await part.recover()
     plans.prune()
     runGuard.load()
     await synchronizer.readAll(signal)

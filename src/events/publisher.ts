@@ -18,7 +18,7 @@ import { waitingOf } from '../model/waiting.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
-import type { HistoryJournal } from '../workspace/history-journal.ts'
+import type { PendingHistory } from '../workspace/pending-history.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
@@ -59,7 +59,7 @@ export interface PublisherDeps {
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'has'>
   log: Pick<EventLog, 'append' | 'flushed'>
   facts: PublishedFacts
-  history: Pick<HistoryJournal, 'isOwnChange' | 'published'>
+  history: Pick<PendingHistory, 'isOwnChange' | 'published'>
   now: () => string
   compared: Bus<Compared>
 }

@@ -15,8 +15,8 @@ import type { TimeLimits } from '../runners/time-limits.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
 import type { GitActivity } from '../workspace/git/git-activity.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
-import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
 import type { Layout } from '../workspace/layout.ts'
+import type { NotedAct, PendingHistory } from '../workspace/pending-history.ts'
 import type { Store } from '../workspace/store.ts'
 
 /**
@@ -36,7 +36,7 @@ export interface HandEditHistory {
 export interface HandEditHistoryDeps {
   store: Pick<Store, 'record' | 'isWriting'>
   layout: Layout
-  journal: HistoryJournal
+  history: PendingHistory
   operator(): Promise<string>
   git: Pick<GitActivity, 'touched' | 'hasRunSince'>
   /** Whether the workspace's repository contains an object with one of these names. */
@@ -49,7 +49,7 @@ export interface HandEditHistoryDeps {
 const RETRY_MS = 10_000
 
 export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
-  const { store, layout, journal, git, limits, log } = deps
+  const { store, layout, history, git, limits, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
   const writing = new Set<Promise<void>>()
@@ -75,7 +75,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
     if (store.isWriting(caseId)) return
     const isOffline = source === 'offline'
     const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
-    const isRecorded = isOffline && (isOther || journal.due(caseId).lines.length > 0)
+    const isRecorded = isOffline && isOther
     for (const act of actsBetween(before, after, what)) {
       // recorded already by another machine (git brought its history) or by a service that was killed
       if (isRecorded && act.key !== 'state') continue
@@ -83,9 +83,9 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
       if (file === undefined && isRemovedByGit(path)) continue
       const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
-      journal.note(caseId, { ...noted, path, at, isOffline })
+      history.note(caseId, { ...noted, path, at, isOffline })
     }
-    if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : limits.handEdit)
+    if (history.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : limits.handEdit)
   }
 
   const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
@@ -112,7 +112,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
     const done: Promise<void> = record(caseId)
       .catch((error: unknown) => {
         const isGone = error instanceof AppError && error.code === 'not_found'
-        if (isGone) journal.forget(caseId)
+        if (isGone) history.forget(caseId)
         if (isGone || closed) return
         log(
           `could not record an edit by hand in the history of case ${caseId}, will retry: ${String(error)}`,
@@ -124,12 +124,12 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 
   async function record(caseId: string): Promise<void> {
-    const noted = journal.noted(caseId)
+    const noted = history.noted(caseId)
     const by = { who: await deps.operator(), from: 'api' as const }
     const acts: NotedAct[] = []
     for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
     await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
-    journal.settled(caseId, noted)
+    history.settled(caseId, noted)
   }
 
   function actOf(
@@ -165,14 +165,14 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
     saw,
     changed,
     begin() {
-      for (const caseId of journal.cases()) arm(caseId, 0)
+      for (const caseId of history.notedCases()) arm(caseId, 0)
     },
     async close() {
       const waiting = [...timers.keys()]
       for (const timer of timers.values()) clearTimeout(timer)
       closed = true
       for (const caseId of waiting)
-        if (areOlder(journal.noted(caseId), limits.handEdit)) write(caseId)
+        if (areOlder(history.noted(caseId), limits.handEdit)) write(caseId)
       while (writing.size > 0) await Promise.race([Promise.allSettled(writing), delay(50)])
     },
   }

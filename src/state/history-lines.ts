@@ -1,23 +1,34 @@
-/** Table `history_lines`: which lines of a case's history.md this machine wrote, so that others are known as others'. */
+/**
+ * Tables of history.md: which lines this machine wrote, which of them the file may not have yet, and what people
+ * changed by hand that has no line yet.
+ */
 
 import { hash } from 'node:crypto'
-import type { Database } from './database.ts'
+import type { Database, Run } from './database.ts'
 
-export interface HistoryLines {
-  add(caseId: string, lines: readonly string[]): void
-  /** Whether this machine wrote a line, with the lines of its text. */
-  of(caseId: string): (line: string) => boolean
-  forget(caseId: string): void
+/**
+ * A line that history.md may not have (`line`), one that it has but not with what is published (`synced`), or as JSON
+ * what somebody changed by hand (`act`). Ids ascend in the order in which they were added.
+ */
+export interface PendingRow {
+  id: number
+  case_id: string
+  kind: 'line' | 'synced' | 'act'
+  text: string
 }
 
-export function createHistoryLines(database: Pick<Database, 'all' | 'write'>): HistoryLines {
+export interface HistoryLines {
+  /** Whether this machine wrote a line, with the lines of its text. */
+  of(caseId: string): (line: string) => boolean
+  rows(): PendingRow[]
+  wrote(run: Run, caseId: string, lines: readonly string[]): void
+  add(run: Run, row: PendingRow): void
+  settle(run: Run, ids: { synced: readonly number[]; removed: readonly number[] }): void
+  forget(run: Run, caseId: string): void
+}
+
+export function createHistoryLines(database: Pick<Database, 'all'>): HistoryLines {
   return {
-    add(caseId, lines) {
-      database.write((run) => {
-        for (const line of lines)
-          run('INSERT OR IGNORE INTO history_lines VALUES (?, ?)', caseId, keyOf(line))
-      })
-    },
     of(caseId) {
       const rows = database.all<{ line: string }>(
         'SELECT line FROM history_lines WHERE case_id = ?',
@@ -26,8 +37,21 @@ export function createHistoryLines(database: Pick<Database, 'all' | 'write'>): H
       const known = new Set(rows.map(({ line }) => line))
       return (line) => known.has(keyOf(line))
     },
-    forget(caseId) {
-      database.write((run) => run('DELETE FROM history_lines WHERE case_id = ?', caseId))
+    rows: () => database.all('SELECT * FROM history_pending ORDER BY id'),
+    wrote(run, caseId, lines) {
+      for (const line of lines)
+        run('INSERT OR IGNORE INTO history_lines VALUES (?, ?)', caseId, keyOf(line))
+    },
+    add(run, { id, case_id, kind, text }) {
+      run('INSERT INTO history_pending VALUES (?, ?, ?, ?)', id, case_id, kind, text)
+    },
+    settle(run, { synced, removed }) {
+      for (const id of synced) run("UPDATE history_pending SET kind = 'synced' WHERE id = ?", id)
+      for (const id of removed) run('DELETE FROM history_pending WHERE id = ?', id)
+    },
+    forget(run, caseId) {
+      run('DELETE FROM history_pending WHERE case_id = ?', caseId)
+      run('DELETE FROM history_lines WHERE case_id = ?', caseId)
     },
   }
 }

@@ -148,6 +148,12 @@ export const MIGRATIONS: readonly string[] = [
   INSERT INTO search_texts (search_texts, rank) VALUES ('secure-delete', 1);
   INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.5, 1.0, 0.7)');
   `,
+  `
+  -- lines that history.md may not have after a crash, and acts by hand whose line is not written yet
+  CREATE TABLE history_pending (
+    id INTEGER PRIMARY KEY, case_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
+  ) STRICT;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -20,7 +20,6 @@ export interface StateFolder {
   trash: string
   trails: string
   webhooks: string
-  history: string
 }
 
 /** Returns the state folder of a memory root, named after its real path. */
@@ -69,7 +68,6 @@ export async function openStateFolder(
     trash: join(root, 'trash'),
     trails: join(root, TRAILS_FOLDER),
     webhooks: join(root, 'webhooks'),
-    history: join(root, 'history.jsonl'),
   }
 }
 

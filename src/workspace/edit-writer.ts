@@ -1,34 +1,33 @@
 /**
- * Writes the edits of one decision to the files of a case, with their history lines, and updates the catalog. Used by
- * the store.
+ * Writes the edits of one decision to the files of a case, updates the catalog, and publishes them with their history
+ * lines. Used by the store.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { diskError } from '../files/storage-error.ts'
+import { historyLine } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
-import { HISTORY_FILE } from '../model/history.ts'
+import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
 import type { CaseChange, CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
-import { noteOf, placeHistory, type StagedHistory, stageHistory } from './history-append.ts'
-import type { HistoryJournal } from './history-journal.ts'
+import { noteOf } from './history-append.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
+import type { PendingHistory } from './pending-history.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
-import { changedFile, type StagedEdit, stageEdit } from './write-edit.ts'
+import { type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {
   catalog: Catalog
   lateSaves: ReplacedFileTrackers
-  history: HistoryJournal
+  history: PendingHistory
   publish(change: CaseChange): void
   baselines: Pick<Baselines, 'written'>
   latest: Latest
-  log(line: string): void
 }
 
 /** An edit with its history lines. */
@@ -41,21 +40,8 @@ export interface RecordedEdit {
 export interface MadeFiles {
   text: string
   history: string
-}
-
-/**
- * The written but not yet placed files of an edit. `appended` is null without history lines, or if they cannot be
- * appended.
- */
-interface Staged {
-  edited: StagedEdit
-  appended: StagedHistory | null
-}
-
-/** A later edit of a decision that waits on the disk, and the id of its pending history lines. */
-interface Ready {
-  edited: StagedEdit
-  begun: number
+  /** The lines of the history. */
+  lines: readonly string[]
 }
 
 /** Writes edits to disk and their results to the catalog. */
@@ -67,8 +53,6 @@ export interface EditWriter {
    * that the change is decided again.
    */
   write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
-  /** Appends pending history lines that could not be written before. */
-  record(id: string): Promise<void>
 }
 
 /** About 2 s with the pauses, in case an editor saves continuously. */
@@ -83,7 +67,7 @@ export function createEditWriter(
 ): EditWriter {
   const { layout, catalog, publish, history } = deps
 
-  async function made(id: string, { text, history }: MadeFiles): Promise<void> {
+  async function made(id: string, { text, history: historyText, lines }: MadeFiles): Promise<void> {
     const own = { pass: null, written: text }
     const file = await readCaseRecord(deps, id, { known: undefined, ...own })
     const entry: CaseEntry = {
@@ -91,12 +75,13 @@ export function createEditWriter(
       file: file!,
       sessions: new Map(),
       proofs: new Map(),
-      notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
+      notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), historyText)]]),
       folders: new Map([['.', null]]), // no stamp, as files may have been added since
       vanished: false,
       latest: '',
       problems: [],
     }
+    history.made(id, lines)
     catalog.put(entry)
     publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
   }
@@ -113,9 +98,9 @@ export function createEditWriter(
     const { id } = decidedOn.case
     const [first, ...others] = edits
     if (!first) return true
-    const ready: (Ready | null)[] = []
+    const ready: (StagedEdit | null)[] = []
     try {
-      for (const other of others) ready.push(await prepare(id, other))
+      for (const { edit } of others) ready.push(await prepare(id, edit))
       if (!(await writeOne(id, first, attempt))) return false
       await follow(decidedOn, others, ready)
       return true
@@ -123,23 +108,13 @@ export function createEditWriter(
       if (ready.length === others.length) throw error
       return decideAgain(error, attempt)
     } finally {
-      for (const each of ready) {
-        if (!each) continue
-        history.drop(each.begun)
-        await each.edited.close()
-      }
+      for (const each of ready) await each?.close()
     }
   }
 
-  async function prepare(id: string, { edit, lines }: RecordedEdit): Promise<Ready | null> {
+  async function prepare(id: string, edit: Edit): Promise<StagedEdit | null> {
     if (edit.file === 'ignored-state') return null
-    const known = catalog.entry(id)!
-    const edited = await stageEdit(layout, known, edit, deps)
-    return { edited, begun: beginLines(known, edit, lines) }
-  }
-
-  function beginLines(known: CaseEntry, edit: FileEdit, lines: string[]): number {
-    return lines.length > 0 ? history.begin(known.id, lines, changedFile(known, edit)) : 0
+    return stageEdit(layout, catalog.entry(id)!, edit, deps)
   }
 
   /** Pauses before the change is decided again, if an error means that. */
@@ -154,117 +129,28 @@ export function createEditWriter(
     id: string,
     { edit, lines }: RecordedEdit,
     attempt: number,
-    ready: Ready | null = null,
+    ready: StagedEdit | null = null,
   ): Promise<boolean> {
     const known = catalog.entry(id)!
     if (edit.file === 'ignored-state') {
-      if (lines.length > 0) history.begin(id, lines, null)
-      await publishEdit({ ...known, notes: await recorded(known) }, edit)
+      await publishEdit(known, edit, lines)
       return true
     }
-    const hasLines = lines.length > 0
-    const begun = ready?.begun ?? beginLines(known, edit, lines)
-    let staged: Staged | null = null
+    let staged = ready
     try {
-      // so that a power cut between the two files does not lose who approved; edits of other files are found at start
-      if (hasLines && isTrail(edit)) await history.sync()
-      staged = await stage(known, edit, lines, ready?.edited ?? null)
-      await staged.edited.place()
+      staged ??= await stageEdit(layout, known, edit, deps)
+      await staged.place()
     } catch (error) {
-      await staged?.appended?.close()
-      if (hasLines) history.drop(begun)
       return decideAgain(error, attempt)
     }
-    if (hasLines) history.made(begun)
     try {
-      await finish(known, edit, staged)
+      await staged.sync()
+      await apply(known, edit, staged.text, lines)
     } finally {
-      await staged.edited.close()
+      await staged.close()
     }
     if (edit.file === 'new-session') await deps.latest.update(catalog.entry(id)!)
     return true
-  }
-
-  /** Writes the edited file and the history in parallel. Errors of the history are reported when it is placed. */
-  async function stage(
-    known: CaseEntry,
-    edit: FileEdit,
-    lines: string[],
-    ready: StagedEdit | null,
-  ): Promise<Staged> {
-    const due = lines.length > 0 ? history.due(known.id).lines.concat(lines) : []
-    const [edited, appended] = await Promise.allSettled([
-      ready ?? stageEdit(layout, known, edit, deps),
-      due.length > 0 ? stageHistory(deps, known, due) : null,
-    ])
-    const stagedHistory = appended.status === 'fulfilled' ? appended.value : null
-    if (edited.status === 'fulfilled') return { edited: edited.value, appended: stagedHistory }
-    await stagedHistory?.close()
-    throw edited.reason
-  }
-
-  /**
-   * Places the history after the file and syncs both: together if they are in the same folder, else the file first.
-   * Then publishes the change.
-   */
-  async function finish(
-    known: CaseEntry,
-    edit: FileEdit,
-    { edited, appended }: Staged,
-  ): Promise<void> {
-    let syncing: Promise<void> | null = null
-    const sync = () => {
-      syncing ??= edited.sync()
-      return syncing
-    }
-    const isBeside = edit.file === 'case'
-    if (!isBeside) await sync()
-    const notes = await recorded(known, appended, isBeside ? sync : undefined)
-    await sync()
-    await apply({ ...known, notes }, edit, edited.text)
-  }
-
-  /**
-   * Appends pending history lines and returns the resulting memory files. If history.md cannot be written, the change
-   * succeeds and the lines stay pending.
-   */
-  async function recorded(
-    known: CaseEntry,
-    staged: StagedHistory | null = null,
-    sync?: () => Promise<void>,
-  ): Promise<CaseEntry['notes']> {
-    const { id, notes } = known
-    const { ids, lines } = history.due(id)
-    if (lines.length === 0) return notes
-    let placed: StagedHistory | null = null
-    try {
-      placed = await placeHistory(deps, known, lines, staged)
-      const { path, text, before, after } = placed
-      await (sync ?? placed.sync)()
-      history.written(ids)
-      // edits by others are published by the next scan
-      const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
-      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text, after)) : notes
-    } catch (error) {
-      const storageProblem = error instanceof AppError ? error : diskError(error)
-      if (!storageProblem) throw error
-      await history.sync()
-      deps.log(
-        `the history of case ${id} could not be written and will be written later: ${storageProblem.message}`,
-      )
-      return notes
-    } finally {
-      await placed?.close()
-    }
-  }
-
-  async function record(id: string): Promise<void> {
-    const known = catalog.entry(id)
-    if (!known) return
-    const notes = await recorded(known)
-    if (notes === known.notes) return
-    catalog.put({ ...known, notes })
-    publish({ caseId: id, found: [], source: 'service' })
   }
 
   /**
@@ -274,7 +160,7 @@ export function createEditWriter(
   async function follow(
     decidedOn: CaseFolder,
     edits: RecordedEdit[],
-    prepared: (Ready | null)[],
+    prepared: (StagedEdit | null)[],
   ): Promise<void> {
     const { id } = decidedOn.case
     for (const [index, { edit: wanted, lines }] of edits.entries()) {
@@ -294,7 +180,12 @@ export function createEditWriter(
   }
 
   /** Updates the catalog with what was written, and publishes the change. */
-  async function apply(known: CaseEntry, edit: FileEdit, text: string): Promise<void> {
+  async function apply(
+    known: CaseEntry,
+    edit: FileEdit,
+    text: string,
+    lines: readonly string[],
+  ): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
       ...known,
@@ -317,22 +208,31 @@ export function createEditWriter(
       const record = await readProofRecord(deps, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
     }
-    await publishEdit(entry, edit)
+    await publishEdit(entry, edit, lines)
   }
 
-  async function publishEdit(entry: CaseEntry, edit: Edit): Promise<void> {
+  /** The lines are in the transaction of the events of the edit. */
+  async function publishEdit(
+    entry: CaseEntry,
+    edit: Edit,
+    lines: readonly string[],
+  ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     await deps.baselines.written(edit, entry, ignored)
     const known = catalog.entry(entry.id)
+    history.add(entry.id, withBegin(entry, lines))
     catalog.put(entry)
     publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
   }
 
-  return { made, write, record }
+  return { made, write }
 }
 
-function isTrail({ file }: Edit): boolean {
-  return file === 'new-session' || file === 'session'
+/** A history.md that is made begins with the case; who made an older case, or one made by hand, is unknown. */
+export function withBegin({ notes, file }: CaseEntry, lines: readonly string[]): readonly string[] {
+  if (lines.length === 0 || notes.has(HISTORY_FILE)) return lines
+  const created = { what: 'created', who: 'unknown' }
+  return [historyLine(created, SERVICE_ACTOR, file.value.created_at), ...lines]
 }
 
 function isChanged(error: unknown): boolean {

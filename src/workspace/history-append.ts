@@ -1,121 +1,74 @@
 /** Appends lines to history.md, which a person may be editing. */
 
-import { setTimeout as delay } from 'node:timers/promises'
+import { appendToFile, syncAppended } from '../files/append-file.ts'
 import { hasCode } from '../files/errno.ts'
-import { isOfRegularFile, stampNow } from '../files/read-now.ts'
+import { readNow, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
-import { type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import {
   actLinesInSteps,
   historyInSteps,
-  historyLine,
+  textsBefore,
   withHistory,
 } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
-import type { CaseEntry } from './case-entry.ts'
+import { HISTORY_FILE, type HistoryEntry } from '../model/history.ts'
 import { readBlobs } from './git/git-contents.ts'
-import type { HistoryJournal } from './history-journal.ts'
-import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
 import { hashOf } from './record.ts'
 import { endingOf } from './sync/stability.ts'
 
-/** Number of attempts if somebody keeps saving the file. */
-const ATTEMPTS = 20
-const PAUSE_MS = 10
-
-/** A history.md that is written but not yet placed. */
-export interface StagedHistory extends StagedFile {
-  path: string
-  text: string
-  /** Hash of the file before; empty if there was none. */
-  before: string
-  /** The hash of `text`. */
-  after: string
-  /** The lines that it has more than the file before. */
-  added: readonly string[]
-}
-
-interface HistoryDeps {
-  layout: Layout
-  lateSaves: ReplacedFileTrackers
-  history: Pick<HistoryJournal, 'appending'>
-}
-
 /**
- * Stages a history.md with appended lines; creates the file if there is none. Throws `unreadable_file` for a file to
- * which text cannot be appended, and leaves it unchanged.
+ * Appends the lines that history.md does not have; makes it if there is none. Throws `unreadable_file` for a file to
+ * which text cannot be appended, and leaves it unchanged. Returns the hashes of the file as it was before each of
+ * these lines that is at its end, and as it is now; empty where there is none.
  */
-export async function stageHistory(
-  { layout, lateSaves }: Pick<HistoryDeps, 'layout' | 'lateSaves'>,
-  { id, file }: Pick<CaseEntry, 'id' | 'file'>,
+export function appendHistory(
+  layout: Layout,
+  id: string,
   lines: readonly string[],
-): Promise<StagedHistory> {
-  const path = layout.memoryFile(id, HISTORY_FILE)
-  const within = layout.caseFolder(id)
-  const stamp = stampNow(path)
-  if (!stamp) {
-    // the author of an older or manually created case is unknown
-    const created = { what: 'created', who: 'unknown' }
-    const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
-    const text = withHistory(null, [begin, ...lines])
-    const bytes = Buffer.from(text)
-    const staged = await stageNew(path, bytes, { within })
-    return { ...staged, path, text, before: '', after: hashOf(bytes), added: [begin, ...lines] }
-  }
-  if (!isOfRegularFile(stamp)) throw unreadable('it is not a regular file')
-  if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
-  let text = ''
-  let before = ''
-  let after = ''
-  const trackerFor = (present: Buffer) => lateSaves.trackerFor({ id, file: HISTORY_FILE }, present)
-  const staged = await stageChange(
-    path,
-    { maxBytes: MAX_MEMORY_BYTES, within, trackerFor },
-    async (present) => {
-      before = hashOf(present)
-      text = withHistory(sound(present), lines)
-      const bytes = Buffer.from(text)
-      if (bytes.length > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
-      after = hashOf(bytes)
-      return bytes
+): { hashes: string[]; isNew: boolean } {
+  const { bytes, isNew } = appendToFile(
+    layout.memoryFile(id, HISTORY_FILE),
+    { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) },
+    (present) => {
+      const text = present && sound(present)
+      return Buffer.from(withHistory(text, lines).slice(text?.length ?? 0))
     },
   )
-  return { ...staged, path, text, before, after, added: lines }
+  return { hashes: hashesOf(bytes.toString(), lines), isNew }
 }
 
-const TOO_LARGE = 'it would be over 10 MiB'
-
-/**
- * Places the lines, which may be staged already. If somebody saved the file since, they are appended to the new
- * version. The caller must sync and close the result.
- */
-export async function placeHistory(
-  deps: HistoryDeps,
-  entry: Pick<CaseEntry, 'id' | 'file'>,
-  lines: readonly string[],
-  first: StagedHistory | null = null,
-): Promise<StagedHistory> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const staged = (attempt === 1 && first) || (await stageHistory(deps, entry, lines))
-      deps.history.appending(entry.id, staged.before, staged.after, staged.added)
-      await staged.place()
-      return staged
-    } catch (error) {
-      const isRetried = error instanceof AppError && RETRIED.has(error.code)
-      if (!isRetried || attempt >= ATTEMPTS) throw error
-      await delay(PAUSE_MS)
-    }
-  }
+/** The same hashes of a history.md that has the lines. */
+export function historyHashes(layout: Layout, id: string, lines: readonly string[]): string[] {
+  const text = textNow(layout, id)
+  return text === null ? [] : hashesOf(text, lines)
 }
 
-const RETRIED: ReadonlySet<string> = new Set(['changed_meanwhile', 'already_exists'])
+function hashesOf(text: string, lines: readonly string[]): string[] {
+  return [...textsBefore(text, lines), text].map((each) =>
+    each === null ? '' : hashOf(Buffer.from(each)),
+  )
+}
+
+export function syncHistory(layout: Layout, id: string, isNew: boolean): Promise<void> {
+  return syncAppended(layout.memoryFile(id, HISTORY_FILE), isNew)
+}
+
+/** Whether history.md has all of these lines. */
+export function hasHistory(layout: Layout, id: string, lines: readonly string[]): boolean {
+  const text = textNow(layout, id)
+  return text !== null && withHistory(text, lines) === text
+}
+
+function textNow(layout: Layout, id: string): string | null {
+  const read = readNow(layout.memoryFile(id, HISTORY_FILE), MAX_MEMORY_BYTES, layout.caseFolder(id))
+  const text = read.ok ? decodeUtf8(read.bytes) : null
+  return text?.ok ? text.text : null
+}
 
 /** Returns the text if lines can be appended to it, else throws. */
 function sound(bytes: Buffer): string {

@@ -1,7 +1,7 @@
 /**
  * The only way the service changes a case: take the case's mutex, read its files, decide, write, update the catalog.
  * If the disk is full, the request fails with `storage_full` and nothing changes. If the disk fails between the renames
- * of two files, the first file stays written, and the missing history line is written later.
+ * of two files, the first file stays written.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,15 +12,25 @@ import { historyLine, withHistory } from '../markdown/history-file.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
-import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
+import {
+  type Act,
+  type Actor,
+  type HistoryEntry,
+  SERVICE_ACTOR,
+  type TimedAct,
+} from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
+import {
+  createEditWriter,
+  type EditWriterDeps,
+  type RecordedEdit,
+  withBegin,
+} from './edit-writer.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
-import { hashOf } from './record.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
@@ -50,7 +60,6 @@ export interface Store {
   createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
   /**
    * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
-   * Lines that could not be written before are written first.
    */
   record(id: string, acts: (folder: CaseFolder) => TimedAct[], by?: Actor): Promise<void>
   /**
@@ -101,7 +110,7 @@ const GIT_TIMEOUT_MS = 10_000
 export function createStore(deps: StoreDeps): Store {
   const { layout, catalog, scan, mutex, gitTimeoutMs = GIT_TIMEOUT_MS } = deps
   const running = new Set<string>()
-  const { made, write, record } = createEditWriter(deps, current)
+  const { made, write } = createEditWriter(deps, current)
 
   let isClosed = false
 
@@ -158,7 +167,7 @@ export function createStore(deps: StoreDeps): Store {
         const folder = await current(id)
         const input = { ...folder }
         if (options.texts !== undefined) input.texts = await textsOf(folder, options.texts)
-        if (options.history) input.history = (await historyOf(layout, id)) ?? []
+        if (options.history) input.history = await historyNow(id)
         const edits = decide(input)
         mustBeReadable(catalog.entry(id)!, edits)
         const all = edits.map((edit) => recorded(folder, edit, options.by))
@@ -170,6 +179,17 @@ export function createStore(deps: StoreDeps): Store {
   function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
     const acts = actsOf(folder, edit, by)
     return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? deps.now())) }
+  }
+
+  /** With the lines that were added just now. */
+  async function historyNow(id: string): Promise<HistoryEntry[]> {
+    await deps.history.appended()
+    return (await historyOf(layout, id)) ?? []
+  }
+
+  function record(id: string, lines: readonly string[]): void {
+    const entry = catalog.entry(id)
+    if (entry) deps.history.add(id, withBegin(entry, lines))
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
@@ -193,9 +213,8 @@ export function createStore(deps: StoreDeps): Store {
         await deps.ownership.memoryRootMade()
         deps.synchronizer.checkRoot()
       }
-      deps.history.appending(id, '', hashOf(Buffer.from(history)), lines)
       await createCaseFolder(layout, id, { text, history })
-      await made(id, { text, history })
+      await made(id, { text, history, lines })
       return folderOf(id)
     })
   }
@@ -211,11 +230,12 @@ export function createStore(deps: StoreDeps): Store {
     record(id, acts, by = SERVICE_ACTOR) {
       return whenGitIdle(id, async () => {
         const folder = await current(id)
-        await record(id) // pending lines first, so that `acts` sees them
-        const history = (await historyOf(layout, id)) ?? []
-        const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
-        if (lines.length > 0) deps.history.begin(id, lines, null)
-        await record(id)
+        const history = await historyNow(id)
+        record(
+          id,
+          acts({ ...folder, history }).map((act) => historyLine(act, by, act.at)),
+        )
+        await deps.history.appended()
       })
     },
     async remove(id, allow) {
@@ -243,9 +263,8 @@ export function createStore(deps: StoreDeps): Store {
             },
             acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, deps.now()))),
           })
-          if (lines.length > 0) deps.history.begin(id, lines, null)
           await scan.readCase(id, 'complete', { paths, notes })
-          await record(id)
+          record(id, lines)
           return result
         } finally {
           running.delete(id)

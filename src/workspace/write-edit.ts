@@ -23,7 +23,6 @@ import { type Session, type SessionEdit, serviceFields } from '../model/session.
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import type { ChangedFile } from './history-journal.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { createPicture, pictureNow, removePicture } from './pictures.ts'
@@ -157,24 +156,6 @@ function fileOf(edit: FileEdit): string {
       return `proof/${edit.id}.md`
     case 'new-proof':
       return `proof/${edit.proof.id}.md`
-    default:
-      return edit satisfies never
-  }
-}
-
-/** Returns the file that an edit changes, with its hash before. */
-export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
-  const path = fileOf(edit)
-  switch (edit.file) {
-    case 'case':
-      return { path, before: entry.file.hash }
-    case 'session':
-      return { path, before: entry.sessions.get(edit.number)?.hash ?? null }
-    case 'proof':
-      return { path, before: entry.proofs.get(edit.id)?.hash ?? null }
-    case 'new-session':
-    case 'new-proof':
-      return { path, before: null }
     default:
       return edit satisfies never
   }

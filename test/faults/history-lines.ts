@@ -63,7 +63,7 @@ function folderOf(t: Test): string {
 
 const CALLS = 60
 /** Every call in full, else some of them. */
-const [KILL_STEP, FAILURE_STEP] = isFull ? [1, 1] : [4, 2]
+const [KILL_STEP, FAILURE_STEP] = isFull ? [1, 1] : [3, 2]
 
 t.test('after a kill the lines of the service are no news of the memory', async (t) => {
   let kills = 0

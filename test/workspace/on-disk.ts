@@ -39,7 +39,8 @@ t.test('whatever is answered is on the disk, file and folder', async (t) => {
   const client = clientOf(() => app.url)
   const cases = join(app.memory, 'cases')
   // what a run printed is on the disk at its end, and no part of an answer before
-  const isRecord = (path: string) => !path.includes('/artifacts')
+  const isRecord = (path: string) => !/\/artifacts|\/history\.md$/.test(path)
+  const linesOnDisk = () => rowsOnDisk(app.stateDir, 'SELECT text FROM history_pending')
   async function holds(what: string, asked: Promise<unknown>): Promise<void> {
     await asked
     t.strictSame(notOnDisk(cases, isRecord), [], what)
@@ -48,6 +49,11 @@ t.test('whatever is answered is on the disk, file and folder', async (t) => {
   const path = `/cases/${id}`
   await holds('a new case', Promise.resolve())
   await holds('other fields', must(client, 'PUT', path, { title: 'T', tags: ['a'] }))
+  t.match(
+    linesOnDisk(),
+    [{ text: 'edited title, tags' }],
+    'its line is a row, until history.md is synced',
+  )
   await holds('another state', must(client, 'PUT', `${path}/state`, { state: 'BLOCKED' }))
   await holds('a new memory file', must(client, 'PUT', `${path}/memory/notes.md`, 'One\n'))
   await holds('a changed one', must(client, 'PUT', `${path}/memory/notes.md`, 'Two\n'))

@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openConnection } from './connection.mjs'
+import { openIdle, startChild, untilWatching } from './processes.mjs'
+
+/** @import { Suite, SuiteOptions } from './suite.mjs' */
+
+/** What is written after an answer is written by then: rows, history.md, the search. */
+const SETTLED_MS = 8000
+const IDLE_MS = 20_000
+const RUNBOOK = '## Plan\n\n```sh run\ntrue\n```\n\n```sh run\ntrue\n```\n'
+
+/**
+ * What an act costs, counted by strace: no matter how busy the machine is, the numbers are the same.
+ * @type {Suite}
+ */
+export const countsSuite = {
+  sizes: [300],
+  async *measure(size, options) {
+    const casefile = await openIdle(size, options)
+    const { ids, cases, connection, pid } = casefile
+    const [first, second, third] = ids.map((id) => `/cases/${id}`)
+    await connection.ask('PUT', String(first), { title: 'What loads first' })
+    await delay(SETTLED_MS)
+
+    options.say('PUT of a title')
+    const put = await traced(pid, async () => {
+      await connection.ask('PUT', String(second), { title: 'Counted' })
+    })
+    yield count('PUT title, before the answer: syncs', put.before.syncs, 3)
+    yield count('PUT title, before the answer: system calls', put.before.calls, 45)
+    yield count('PUT title, in all: syncs', put.all.syncs, 4)
+    yield count('PUT title, in all: programs', put.all.programs, 0)
+
+    options.say('a save in an editor')
+    const file = join(cases, String(ids[4]), 'case.md')
+    const edit = await traced(pid, async () => {
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/^title: .*/m, 'title: By hand'))
+    })
+    yield count('hand edit: programs', edit.all.programs, 0)
+    yield count('hand edit: syncs', edit.all.syncs, 4)
+    yield count('hand edit: the file is opened', edit.opened(file), 1)
+
+    options.say('a runbook')
+    await connection.ask('PUT', `${third}/memory/runbook.md`, RUNBOOK)
+    await delay(SETTLED_MS)
+    let session = ''
+    const plan = await traced(pid, async () => {
+      const made = await connection.ask('POST', `${third}/sessions`, {
+        type: 'implementing',
+        provider: 'runbook',
+      })
+      session = `${third}/sessions/${made.id}`
+      await untilState(casefile, session, 'plan_ready')
+    })
+    yield count('POST runbook session → plan_ready: syncs', plan.before.syncs, 12)
+    yield count('POST runbook session → plan_ready: programs', plan.before.programs, 0)
+    const run = await traced(pid, async () => {
+      await connection.ask('POST', `${session}/approve`)
+      await untilState(casefile, session, 'complete')
+    })
+    yield count('approve → complete, two steps: programs', run.before.programs, 14)
+    yield count('approve → complete, two steps: syncs', run.before.syncs, 20)
+
+    options.say('nothing')
+    await delay(35_000) // what runs after half a minute of quiet has run
+    const idle = await traced(pid, () => delay(IDLE_MS), 0)
+    yield count('20 s with nothing to do: programs, syncs', idle.all.programs + idle.all.syncs, 0)
+    yield count('20 s with nothing to do: looks at files', idle.all.looks, 0)
+
+    await casefile.stop('SIGTERM')
+
+    for (const [name, stateDir, most] of /** @type {const} */ ([
+      ['warm', casefile.stateDir, 0],
+      ['cold', `${casefile.stateDir}-new`, 1],
+    ])) {
+      options.say(`a ${name} start`)
+      const { opened, files } = await tracedStart({ ...casefile, stateDir }, options)
+      yield count(`${name} start: a file of a case is opened, mean`, opened / files, most)
+    }
+  },
+}
+
+const STRACE = ['-f', '-tt', '-y', '-s', '400']
+const SYNC = /\b(?:fsync|fdatasync)\(/
+const PROGRAM = /\bexecve\(/
+const LOOK = /\b(?:statx|stat|lstat|newfstatat|readlink|openat|open|access|faccessat2?)\(/
+const ANSWER = /\b(?:writev?|sendto)\(.*HTTP\/1\.1 /
+
+/** @param {string} what @param {number} ours @param {number} most */
+function count(what, ours, most) {
+  return {
+    what,
+    unit: /** @type {const} */ ('count'),
+    ours,
+    beside: '',
+    limit: most,
+    goal: { most },
+  }
+}
+
+/**
+ * The system calls of the service while it acts, and for a while after: `before` are those until the last answer.
+ * @param {number} pid @param {() => Promise<unknown>} act
+ */
+async function traced(pid, act, settleMs = SETTLED_MS) {
+  const strace = spawn('strace', [...STRACE, '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let text = ''
+  strace.stderr.setEncoding('utf8').on('data', (/** @type {string} */ more) => {
+    text += more
+  })
+  const ended = once(strace, 'close')
+  while (!text.includes('attached')) await Promise.race([once(strace.stderr, 'data'), ended])
+  await act()
+  await delay(settleMs)
+  strace.kill('SIGINT')
+  await ended
+  const lines = text.split('\n').filter((line) => /^\[pid|^\d/.test(line) && !/resumed>/.test(line))
+  const answered = lines.findLastIndex((line) => ANSWER.test(line))
+  return {
+    before: countsOf(lines.slice(0, answered)),
+    all: countsOf(lines),
+    opened: (/** @type {string} */ file) =>
+      lines.filter((line) => /\bopenat\(/.test(line) && line.includes(file)).length,
+  }
+}
+
+/** @param {readonly string[]} lines */
+function countsOf(lines) {
+  const of = (/** @type {RegExp} */ pattern) => lines.filter((line) => pattern.test(line)).length
+  const calls =
+    of(/\w\(/) -
+    of(/\b(?:epoll_\w+|futex|read\(\d+<anon_inode|madvise|mprotect|mmap|munmap|getrusage)\b/)
+  return { calls, syncs: of(SYNC), programs: of(PROGRAM), looks: of(LOOK) }
+}
+
+/** @param {{ root: string, stateDir: string, cases: string }} workspace @param {SuiteOptions} options */
+async function tracedStart({ root, stateDir, cases }, { program, onEnd }) {
+  const out = join(root, '..', 'start.strace')
+  const serve = ['serve', '--port', '0', '--root', root, '--state-dir', stateDir]
+  const args = ['-D', ...STRACE, '-e', 'trace=openat', '-o', out, process.execPath, program, ...serve]
+  const child = startChild(args, { command: 'strace' })
+  onEnd(() => child.stop('SIGTERM'))
+  const { found } = await child.line(/^Casefile is listening on (http:\S+)$/m)
+  const connection = openConnection(Number(new URL(String(found[1])).port))
+  await connection.ask('GET', '/cases')
+  await untilWatching({ connection })
+  await delay(SETTLED_MS)
+  await child.stop('SIGTERM')
+  await delay(1000) // strace writes the rest
+  const opened = readFileSync(out, 'latin1')
+    .split('\n')
+    .filter((line) => line.includes('.md"'))
+  const names = readdirSync(cases, { recursive: true }).filter((name) =>
+    String(name).endsWith('.md'),
+  )
+  return { opened: opened.length, files: names.length }
+}
+
+/** @param {import('./processes.mjs').Casefile} casefile @param {string} path @param {string} state */
+async function untilState({ connection }, path, state) {
+  for (;;) {
+    const session = await connection.ask('GET', path)
+    if (session.state === state) return
+    if (session.state === 'failed') throw new Error(`${path} failed: ${session.output}`)
+    await delay(50)
+  }
+}
