@@ -53,7 +53,7 @@ const MAX_RETRIES_AT_ONCE = 4
 /** After a kill, at most so many new events are sent again. */
 const STORED_TOGETHER = 10
 /** Outcomes are stored after this time, even if fewer. */
-const STORE_MS = 10
+const STORE_MS = 50
 /** Delay after the queue could not be read. */
 const PAUSE_MS = 1000
 /** The receiver checks at least this often, to notice a changed clock or a machine that slept. */
