@@ -300,7 +300,7 @@ async function open(
   /** Cleans up after a service that died, and reads all files. */
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(state, log)
+    await clearLeftovers(state, root, log)
     for (const part of [worktrees, sync, history]) await part.recover()
     plans.prune()
     runGuard.load()

@@ -1,6 +1,6 @@
 /**
  * Cleans up at start after kill -9: temporary files of the state folder first, those in case folders once the cases
- * are read. Sessions without processes (`sessions/session-jobs.ts`) and missing history lines (`history-journal.ts`) are
+ * are read. Sessions without processes (`sessions/session-jobs.ts`) and missing history lines (`pending-history.ts`) are
  * handled elsewhere, in the order of `service.ts`.
  */
 
@@ -14,15 +14,16 @@ import type { StateFolder } from '../state/state-folder.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Removes temporary files and scratch folders of a killed service. Only the owner of the memory root calls it, before
+ * Removes temporary files and scratch folders of a killed service, beside the settings too. Only the owner of the memory root calls it, before
  * anything is written. What cannot be removed is logged; the next start tries again.
  */
 export async function clearLeftovers(
   state: StateFolder,
+  workspace: string,
   log: (line: string) => void,
 ): Promise<void> {
   const { root } = state
-  const folders = [root, join(root, 'numbers')]
+  const folders = [workspace, root, join(root, 'numbers'), join(root, 'hooks')]
   await removed(folders, log)
   // copies of case texts by versions before casefile.db
   for (const name of ['kept', 'search']) await removeStubborn(join(root, name))

@@ -751,7 +751,8 @@ t.test('removing what a program left', async (t) => {
     await mkdir(mounted, { recursive: true })
     for (const name of ['plan-1/file', 'other']) await writeFile(join(scratch, name), '')
     const state = await openStateFolder(join(scratch, '../state'), { memoryRoot: scratch })
-    const clear = (log: (line: string) => void) => clearLeftovers({ ...state, scratch }, log)
+    const clear = (log: (line: string) => void) =>
+      clearLeftovers({ ...state, scratch }, scratch, log)
     await inTmpfs(t, mounted, async () => {
       await writeFile(join(mounted, 'theirs'), '')
       const opened = await openRunFolder(scratch, 'plan-1')

@@ -343,6 +343,8 @@ async function startOn(t: Test, left: string) {
     get service() {
       return served!.service
     },
+    root,
+    stateDir,
     memory,
     file: (caseId: string, ...names: string[]) => join(memory, 'cases', caseId, ...names),
     close,
@@ -425,6 +427,8 @@ t.test(
       writeFileSync(history, `${lines.slice(0, -1).join('\n')}\n`)
       for (const folder of ['', 'proof', 'artifacts'])
         save(next.file(id, folder, '.casefile-1-0123456789ab.tmp'), 'half')
+      for (const folder of [next.root, join(next.stateDir, 'hooks')])
+        save(join(folder, '.casefile-1-0123456789ab.tmp'), 'half')
       mkdirSync(join(next.memory, 'cases', '.casefile-1-0123456789ab.trash', 'deep'), {
         recursive: true,
       })
@@ -446,6 +450,8 @@ t.test(
         (each) => /\.(tmp|trash)$/.test(each),
       )
       t.strictSame(hidden, [`cases/${id}/.casefile-mine.tmp`])
+      for (const folder of [next.root, join(next.stateDir, 'hooks')])
+        t.notOk(readdirSync(folder).includes('.casefile-1-0123456789ab.tmp'), folder)
       await next.restart()
       t.equal((await must(next, 'GET', `/cases/${id}`)).title, 'Good', 'and again')
     })
