@@ -130,7 +130,6 @@ async function open(
   const changes = createBus<Change>(onError)
   const compared = createBus<Compared>(onError)
   const outputs = createBus<SessionOutput>(onError)
-  const sawNames = createBus<void>(onError)
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
@@ -156,7 +155,7 @@ async function open(
     state,
     ownership,
     publish: changed.publish,
-    sawNames: sawNames.publish,
+    sawNames: () => problems.changed(),
     isRunningHere,
     rowFromLastRun: stored.rowFromLastRun,
     now,
@@ -258,6 +257,7 @@ async function open(
     isRunningHere,
     synchronizer,
     entry: catalog.entry,
+    lastNumber: sessions.lastNumber,
     writeIndex: index.write,
     now,
     log,
@@ -278,7 +278,6 @@ async function open(
     catalog.json(caseId)
   })
   compared.subscribe(handEditHistory.changed)
-  sawNames.subscribe(problems.changed)
   eventLog.subscribe(() => index.changed())
 
   undo.add(() => lateSaves.idle())

@@ -6,6 +6,8 @@ import { validSession } from '../markdown/valid-session.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Session } from '../model/session.ts'
 import { renameArtifacts } from '../runners/output/artifact-renaming.ts'
+import { readDatabase } from '../state/read-database.ts'
+import { lastSessionNumber } from '../state/session-numbers.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import type { RecordFile } from '../workspace/record.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
@@ -70,7 +72,8 @@ async function writeRenumbered(
   { text, session }: NumberedSession,
 ): Promise<number> {
   const { layout, stateDir } = snapshot
-  const to = await nextSessionNumber(layout, join(stateDir, 'numbers'), id)
+  const last = readDatabase(stateDir, (database) => lastSessionNumber(database, id))
+  const to = await nextSessionNumber(layout, last ?? 0, id)
   const renumbered = await renumberedSession(text, { from, to, time: now() })
   const read = await validSession(renumbered, id, to)
   if ('reason' in read || read.id !== session.id || read.state !== session.state) {

@@ -13,7 +13,8 @@ import { type ConversationRecords, createConversationRecords } from '../state/co
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
-import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
+import { createSessionNumbers, type SessionNumbers } from '../state/session-numbers.ts'
+import { nextSessionNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { type Approve, createApproval, folderInTerminal } from './approval.ts'
 import { type CommentActions, createCommentActions, mustBePlan } from './comment-actions.ts'
@@ -58,6 +59,7 @@ export function createSessionParts(
   }
   const { sessions, conversations } = createSessions({
     ...shared,
+    numbers: createSessionNumbers(database),
     records: createConversationRecords(database, log),
   })
   return {
@@ -106,6 +108,8 @@ export interface Sessions {
     id: string,
     asked: { reason?: string | undefined; by: Actor },
   ): Promise<CaseFolder>
+  /** The last session number of a case that this machine remembers. */
+  lastNumber(caseId: string): number
   /** The running sessions, so that their own requests to the service can be recognized. */
   runs(): SessionRun[]
   /** Records in a session's audit trail that its own run sent a request only the operator may send. */
@@ -123,6 +127,7 @@ export interface Sessions {
 type Allow = (folder: CaseFolder, session: Session) => void
 
 interface TerminalDeps {
+  numbers: SessionNumbers
   records: ConversationRecords
   operator: () => Promise<string>
 }
@@ -131,15 +136,14 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   sessions: Sessions
   conversations: Conversations
 } {
-  const { store, state, layout, now, newId, limits } = deps
+  const { store, numbers, layout, now, newId, limits } = deps
   const { jobs, start, begin, whileFree } = createSessionJobs(deps)
-  const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
   const newNumber = (caseId: string) =>
     numbering.run(caseId, async () => {
-      const next = await nextSessionNumber(layout, numbers, caseId)
-      await rememberNumber(numbers, caseId, next)
+      const next = await nextSessionNumber(layout, numbers.last(caseId), caseId)
+      numbers.remember(caseId, next)
       return next
     })
 
@@ -324,6 +328,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     obstacle: jobs.obstacle,
     line: jobs.line,
     standing: jobs.standing,
+    lastNumber: numbers.last,
     runs: () => [...jobs.active(), ...conversations.runs()],
     async noteDenied(id, denied) {
       const job = jobs.find(id)

@@ -154,6 +154,10 @@ export const MIGRATIONS: readonly string[] = [
     id INTEGER PRIMARY KEY, case_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- the last number of a session in each case
+  CREATE TABLE session_numbers (case_id TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -3,7 +3,6 @@
  * at its old commit or at its new one, and the next sync goes on.
  */
 
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fixOrphanedArtifacts } from '../check/fix-orphaned-artifacts.ts'
 import { createFixer } from '../check/fixer.ts'
@@ -71,6 +70,8 @@ export interface RecordSyncDeps {
   isRunningHere(sessionId: string): boolean
   synchronizer: Pick<Synchronizer, 'checkRoot' | 'freshen'>
   entry(caseId: string): CaseEntry | undefined
+  /** The last session number of a case that this machine remembers. */
+  lastNumber(caseId: string): number
   /** Writes `index.md` for the cases as they are now. */
   writeIndex(): Promise<void>
   now(): string
@@ -163,7 +164,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   }
 
   async function lastNumber(id: string): Promise<number> {
-    return (await nextSessionNumber(layout, join(deps.stateDir, 'numbers'), id)) - 1
+    return (await nextSessionNumber(layout, deps.lastNumber(id), id)) - 1
   }
 
   /** One attempt. Returns false if the remote got other commits meanwhile. */

@@ -1,9 +1,5 @@
 /** Chooses the number of a new session. */
 
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { makeFolder, writeDurable } from '../files/durable-write.ts'
-import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
 import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE } from '../model/words.ts'
@@ -11,11 +7,11 @@ import type { Layout } from './layout.ts'
 
 /**
  * Returns the number of a case's next session: one more than the highest number of a session file, an artifact or
- * this machine's memory, so that no number is used twice. Throws `already_exists` if the numbers are used up.
+ * the `remembered` one, so that no number is used twice. Throws `already_exists` if the numbers are used up.
  */
 export async function nextSessionNumber(
   layout: Layout,
-  remembered: string,
+  remembered: number,
   id: string,
 ): Promise<number> {
   const files = (await entriesIn(layout.sessions(id))).map((name) => SESSION_FILE.exec(name)?.[1])
@@ -23,30 +19,10 @@ export async function nextSessionNumber(
     (name) => /^([1-9]\d{0,5})-/.exec(name)?.[1],
   )
   const known = [...files, ...artifacts].map((number) => Number(number ?? 0))
-  const last = Math.max(0, ...known, await lastRemembered(remembered, id))
+  const last = Math.max(0, ...known, remembered)
   if (SESSION_FILE.test(`${last + 1}.md`)) return last + 1
   throw new AppError(
     'already_exists',
     `The case has a session or an artifact number ${last}, and numbers end at 999999. Move the files with that number (sessions/${last}.md, artifacts/${last}-…) out of the case's folder, or create a new case.`,
   )
-}
-
-/** Stores the number in the state folder, in case its file and artifacts are deleted. */
-export async function rememberNumber(
-  remembered: string,
-  id: string,
-  number: number,
-): Promise<void> {
-  await makeFolder(remembered, 0o700)
-  await writeDurable(join(remembered, id), Buffer.from(`${number}\n`), { mode: 0o600 })
-}
-
-async function lastRemembered(remembered: string, id: string): Promise<number> {
-  try {
-    const number = Number(await readFile(join(remembered, id), 'utf8'))
-    return Number.isSafeInteger(number) ? number : 0
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return 0
-    throw error
-  }
 }
