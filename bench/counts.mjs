@@ -143,7 +143,17 @@ function countsOf(lines) {
 async function tracedStart({ root, stateDir, cases }, { program, onEnd }) {
   const out = join(root, '..', 'start.strace')
   const serve = ['serve', '--port', '0', '--root', root, '--state-dir', stateDir]
-  const args = ['-D', ...STRACE, '-e', 'trace=openat', '-o', out, process.execPath, program, ...serve]
+  const args = [
+    '-D',
+    ...STRACE,
+    '-e',
+    'trace=openat',
+    '-o',
+    out,
+    process.execPath,
+    program,
+    ...serve,
+  ]
   const child = startChild(args, { command: 'strace' })
   onEnd(() => child.stop('SIGTERM'))
   const { found } = await child.line(/^Casefile is listening on (http:\S+)$/m)
