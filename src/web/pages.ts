@@ -13,6 +13,7 @@ import type { PageDeps } from './deps.ts'
 import { changesRoutes } from './diff/changes-routes.tsx'
 import { helpRoutes } from './help/help-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
+import type { LogDeps } from './log/log-routes.tsx'
 import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
@@ -26,7 +27,7 @@ import { pageHeaders } from './shell/page-response.ts'
  * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules
  * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
-export function pages(service: HttpDeps): Pages {
+export function pages(service: HttpDeps, liveOutput: LogDeps['liveOutput']): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)), {
     hasAgents: () => recentConversations(service).length > 0,
     waiting: waitingCount(service),
@@ -43,7 +44,7 @@ export function pages(service: HttpDeps): Pages {
     listRoutes(deps),
     searchRoutes(deps),
     caseRoutes(deps),
-    sessionRoutes(deps),
+    sessionRoutes({ service, assets, liveOutput }),
     changesRoutes(deps),
     agentsRoutes(deps),
     setupRoutes(deps),

@@ -5,6 +5,7 @@ import type { HttpDeps } from '../http/deps.ts'
 import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/sse/stream-registry.ts'
 import { notLoaded } from '../model/app-error.ts'
+import { trackLiveOutput } from './session/live-output.ts'
 
 interface SiteOptions {
   port: () => number
@@ -24,7 +25,9 @@ export function createSite(
   service: HttpDeps,
   { port, hasLocalhost, streams, hasPages }: SiteOptions,
 ): Site {
-  const loadPages = async () => (await import('./pages.ts').catch(notLoaded)).pages(service)
+  const liveOutput = trackLiveOutput(service.outputs) // also of runs before the first page
+  const loadPages = async () =>
+    (await import('./pages.ts').catch(notLoaded)).pages(service, liveOutput)
   const { fetch } = createApp(service, {
     port,
     hasLocalhost,

@@ -18,6 +18,7 @@ import { TIME } from '../../src/model/words.ts'
 import { pages } from '../../src/web/pages.ts'
 import type { Parameter } from '../../src/web/reference/api-document.ts'
 import { curlLine } from '../../src/web/reference/curl-line.ts'
+import { trackLiveOutput } from '../../src/web/session/live-output.ts'
 import { exampleFaults, placesIn } from '../fixtures/example-faults.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
@@ -86,7 +87,11 @@ t.test('it has every route, and no other', async (t) => {
 
 t.test('every path is matched by the fast one of the routers of hono', async (t) => {
   const { service } = dev
-  const options = { port: () => 0, streams: createStreamRegistry(), ...pages(service) }
+  const options = {
+    port: () => 0,
+    streams: createStreamRegistry(),
+    ...pages(service, trackLiveOutput(service.outputs)),
+  }
   const app = createApp(service, options)
   t.equal((await app.request('/version')).status, 200)
   t.equal(app.router.name, 'SmartRouter + RegExpRouter')

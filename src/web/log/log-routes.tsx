@@ -12,7 +12,7 @@ import { type LogSource, nextError } from './log-data.ts'
 import { indexLog } from './log-index.ts'
 import { LogPage, type LogQuery, loadLogPage } from './log-page.tsx'
 
-interface LogDeps extends Pick<PageDeps, 'service' | 'assets'> {
+export interface LogDeps extends Pick<PageDeps, 'service' | 'assets'> {
   liveOutput(caseId: string, artifact: string): LiveOutput
 }
 

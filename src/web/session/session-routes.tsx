@@ -1,20 +1,18 @@
 import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
-import type { PageDeps } from '../deps.ts'
 import { diffLayout } from '../diff/changes-page.tsx'
-import { logRoutes } from '../log/log-routes.tsx'
+import { type LogDeps, logRoutes } from '../log/log-routes.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { findSession } from './find-session.ts'
-import { trackLiveOutput } from './live-output.ts'
 import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './session-data.ts'
 import { SessionPage } from './session-page.tsx'
 
 /** `/case/:id/session/:number`; `latest` and the id of a session redirect there. */
-export function sessionRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
+export function sessionRoutes(needs: LogDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  const needs = { service, assets, liveOutput: trackLiveOutput(service.outputs) }
+  const { service, assets } = needs
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
     const folder = await service.store.read(caseId(c))
     const name = c.req.param('number')
