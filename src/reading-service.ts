@@ -13,8 +13,6 @@ import type { Baseline } from './model/baseline.ts'
 import { packageVersion } from './package-files.ts'
 import { createSearch } from './search/search.ts'
 import { type Baselines, readBaselines } from './state/baselines.ts'
-import { createCaseLists } from './state/case-lists.ts'
-import { readCaseRows } from './state/cases.ts'
 import { readConversations } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
@@ -26,17 +24,18 @@ import {
   type ReadOnlyDatabase,
   readDatabase,
 } from './state/read-database.ts'
+import { readRecords } from './state/records.ts'
 import { copySearchIndex } from './state/search-tables.ts'
 import { TRAILS_FOLDER } from './state/state-folder.ts'
 import { createWebhookStore } from './state/webhooks.ts'
 import { readSyncStatus } from './sync/sync-status.ts'
 import { readWebhooks } from './webhooks/read-webhooks.ts'
-import { createCatalog } from './workspace/catalog.ts'
+import { recordFormat } from './workspace/index/case-rows.ts'
+import { createCatalog } from './workspace/index/catalog.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { createScan } from './workspace/scan.ts'
 import type { Folders } from './workspace/settings/folders.ts'
 import { placesIn } from './workspace/settings/places.ts'
-import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { createTexts } from './workspace/texts.ts'
 import { readTrailMemory } from './workspace/trail-memory.ts'
 import { trailSources } from './workspace/true-trail.ts'
@@ -61,37 +60,35 @@ export async function openReadingApp(
   const pins = baselines?.own ?? new Map<string, Baseline>()
   const layout = layoutOf(root, memoryRoot)
   const isRunningHere = () => false // if a session were running, there would be a run record
-  const stored = readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
-  const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({
     isRunningHere,
     baseline: (id) => pins.get(id),
-    stored,
-    lists,
+    stored: readRecords(database, recordFormat(packageVersion())),
   })
-  const search = createSearch({ layout, database: searchIndexOf(database), catalog, lists, log })
+  const search = createSearch({
+    layout,
+    database: searchIndexOf(database),
+    catalog,
+    lists: catalog.lists,
+    log,
+  })
   const scan = createScan({
     layout,
-    lastGood: stored,
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
-    // with frozen values, stored rows do not apply
-    ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
     isGits: () => false,
-    lastText: stored.recall,
+    hasRead: catalog.has,
+    lastText: catalog.lastText,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish: ({ caseId }) => search.change(caseId),
     sawText: search.sawText,
     onUnstable() {}, // every file is taken as it is
   })
-  const texts = createTexts(layout, stored)
+  const texts = createTexts(layout, catalog.lastText)
 
-  const readAll = once(async () => {
-    await scan.readAll()
-    stored.allRead((id) => scan.canList() && !catalog.has(id))
-  })
+  const readAll = once(async () => void (await scan.readAll()))
   const areLinked = once(async () => (await realPathOf(layout.cases)) !== layout.cases)
   const known = new Map<string, Promise<void>>()
   /** Cases behind a symbolic link are not read; only `readAll` reports that. */
@@ -113,7 +110,7 @@ export async function openReadingApp(
   const service = only<HttpDeps>({
     layout,
     catalog,
-    lists,
+    lists: catalog.lists,
     texts,
     store: only<HttpDeps['store']>({ read }),
     synchronizer: { freshen: readCase, freshenAll: readAll } as HttpDeps['synchronizer'],

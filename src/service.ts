@@ -8,8 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
-import { createPublishedFacts } from './events/published-facts.ts'
-import { type Compared, createPublisher } from './events/publisher.ts'
+import { createPublisher, type Published } from './events/publisher.ts'
 import { createWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
@@ -30,11 +29,10 @@ import { createSessionParts } from './sessions/sessions.ts'
 import { installedReaders } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { createBaselineStore } from './state/baselines.ts'
-import { createCaseLists } from './state/case-lists.ts'
-import { openCaseRows } from './state/cases.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
+import { readRecords } from './state/records.ts'
 import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createRecordSync } from './sync/record-sync.ts'
@@ -42,16 +40,16 @@ import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
 import type { CaseChange, Change } from './workspace/case-entry.ts'
-import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
+import { recordFormat } from './workspace/index/case-rows.ts'
+import { createCatalog } from './workspace/index/catalog.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { createPendingHistory } from './workspace/pending-history.ts'
 import { openPlaces } from './workspace/settings/places.ts'
-import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { watchEntries } from './workspace/sync/entries-watcher.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
@@ -128,7 +126,7 @@ async function open(
   const running = new Set<string>()
   const changed = createBus<CaseChange>(onError)
   const changes = createBus<Change>(onError)
-  const compared = createBus<Compared>(onError)
+  const published = createBus<Published>(onError)
   const outputs = createBus<SessionOutput>(onError)
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
@@ -137,15 +135,14 @@ async function open(
   const history = createPendingHistory({ database, lines: historyLines, layout, log })
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
-  const published = createPublishedFacts(database)
   const baselineStore = createBaselineStore(database, log)
   const baselines = createBaselines<GuardedRun>(baselineStore, running)
 
-  // cases: stored state, reading and writing
-  const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
-  undo.add(() => stored.close())
-  const lists = createCaseLists(database, stored.unsaved)
-  const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored, lists })
+  // cases: index, reading and writing
+  const format = recordFormat(build.version)
+  const stored = readRecords(database, format)
+  const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored })
+  const { lists } = catalog
   const search = createSearch({ layout, database, catalog, lists, log })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
@@ -157,11 +154,9 @@ async function open(
     publish: changed.publish,
     sawNames: () => problems.changed(),
     isRunningHere,
-    rowFromLastRun: stored.rowFromLastRun,
     now,
     log,
     lateSaveMs: limits.lateSave,
-    lastGood: stored,
     gitTimeoutMs: options.gitTimeoutMs,
     history,
     baselines,
@@ -171,7 +166,7 @@ async function open(
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // derived from the cases
-  const index = createIndexFile({ layout, rows: lists.newestRows, ownership, limits, log })
+  const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
   warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
@@ -188,11 +183,13 @@ async function open(
   const publisher = createPublisher({
     catalog,
     log: eventLog,
-    facts: published,
+    stored,
+    format,
     history,
     now,
-    compared,
+    published,
   })
+  undo.add(() => publisher.close())
 
   // sessions, and edits by hand
   const records = redactedUpdates(store, redactor)
@@ -267,17 +264,12 @@ async function open(
   changed.subscribe(({ found }) => {
     for (const change of found) changes.publish(change)
   })
-  changed.subscribe(handEditHistory.saw)
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
-  /** Cases read since the start. Their JSON is made one by one, because all at once would block requests. */
-  const readCases = new Set<string>()
-  const stopCollecting = changed.subscribe(({ caseId }) => {
-    readCases.add(caseId)
-    catalog.json(caseId)
-  })
-  compared.subscribe(handEditHistory.changed)
+  // made one by one during the start, because all at once would block requests
+  const stopPreparing = changed.subscribe(({ caseId }) => void catalog.json(caseId))
+  published.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
   undo.add(() => lateSaves.idle())
@@ -292,7 +284,6 @@ async function open(
     () => sessions.close(),
     () => providers.close(),
   )
-  const isGone = (id: string) => scan.canList() && !catalog.has(id)
   let stage: StartStage = 'indexing'
   const giveUp = new AbortController()
 
@@ -306,24 +297,23 @@ async function open(
     await synchronizer.readAll(signal)
     await leftovers.clear()
     await sessions.recover().then(worktrees.recoverHistory)
-    stored.allRead(isGone)
     stage = 'publishing'
   }
 
   /** Publishes what changed while no service ran, stores what was read, and starts the watcher. */
   async function publishAndStore({ signal }: AbortController): Promise<void> {
     const linked = await latest.begin(signal)
-    await publisher.begin(await problems.read(), isGone, signal)
+    search.begin() // before what was read is stored
+    await publisher.begin(await problems.read(), scan.canList(), signal)
     // updating the links has changed their folders
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.readCase(id)))
     // an edit by hand may have been made while no service ran
-    const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
-    stopCollecting()
-    search.begin() // before what was read is stored
+    const unanswered = catalog.readAtStart().filter((id) => !catalog.isAtRest(id))
+    catalog.endStart()
+    stopPreparing()
     changed.subscribe(({ caseId, source }) => {
       if (source !== 'service') handEdits.look(caseId)
     })
-    await stored.begin(signal)
     for (const id of unanswered) handEdits.look(id)
     handEditHistory.begin()
     void index.write() // a clone has no index.md

@@ -233,7 +233,7 @@ t.test('of a first start that was cut short nothing is told later', async (t) =>
   const { options, ids } = workspace(t)
   const serve = async () => (await openServer({ ...options, port: 0 })).close()
   await serve()
-  await changeState(options.stateDir, "DELETE FROM published WHERE key = 'workspace'") // written last
+  await changeState(options.stateDir, "DELETE FROM meta WHERE name = 'workspace_problems'") // written last
   rmSync(join(options.root, 'memory', 'cases', ids[7]!), { recursive: true })
   await serve()
   await serve()

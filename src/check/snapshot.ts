@@ -6,12 +6,11 @@ import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { readBaselines } from '../state/baselines.ts'
-import { readDatabase } from '../state/read-database.ts'
+import { hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
+import { partsOfKey, readRecords } from '../state/records.ts'
 import { readRuns } from '../state/runs.ts'
 import { TRAILS_FOLDER } from '../state/state-folder.ts'
-import { hasDatabase, openStoredTexts } from '../state/stored-texts.ts'
-import { type Catalog, createCatalog } from '../workspace/catalog.ts'
-import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
+import { type Catalog, createCatalog } from '../workspace/index/catalog.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
@@ -75,17 +74,18 @@ async function openSnapshot(
   ])
   const catalog = createCatalog({ isRunningHere, baseline: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
-  const storedTexts = openStoredTexts(stateDir)
+  const database = openToRead(stateDir)
+  const stored = database && readRecords(database)
   const scan = createScan({
     layout,
-    lastGood: KEEPS_NOTHING,
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
     isGits: () => false,
     trails,
+    hasRead: () => false,
     // only for audit trails: the earlier content of a broken file is not in the snapshot
-    lastText: (key) => storedTexts.text(...partsOfKey(key)),
+    lastText: (key) => stored?.text(...partsOfKey(key)) ?? null,
     ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish() {},
     onUnstable() {}, // every file is taken as it is
@@ -93,7 +93,7 @@ async function openSnapshot(
   await lookForRuns()
   await scan.readAll()
   await lookForRuns() // a run may have begun meanwhile
-  storedTexts.close()
+  database?.close()
   return {
     layout,
     stateDir,
@@ -101,7 +101,7 @@ async function openSnapshot(
     trails,
     isRunningHere,
     hasServed: hasDatabase(stateDir),
-    texts: createTexts(layout, KEEPS_NOTHING),
+    texts: createTexts(layout, () => null),
     settingsProblems: (await settings()).problems,
     unknownEntries: scan.unknownEntries(),
   }
@@ -121,6 +121,3 @@ async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<voi
     `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that contains cases/ with --memory-root. To create a workspace, run: casefile init.`,
   )
 }
-
-/** Reading must not write anything, not even in the state folder. */
-const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }

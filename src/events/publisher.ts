@@ -1,31 +1,31 @@
 /**
  * Where every change becomes an event: a request, a hand edit that the synchronizer read, a git checkout, an edit
- * made while no service ran. Event and facts are one transaction.
+ * made while no service ran. Events, and the rows of what was published, are one transaction.
  */
 
 import { forEachInTurn } from '../files/yielding.ts'
-import type { CaseFacts } from '../model/case-facts.ts'
-import {
-  type ChangeEvent,
-  type ChangeSource,
-  caseEvents,
-  problemEvents,
-} from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { type CaseEvent, eventsOf, problemEvents } from '../model/change-events.ts'
+import {
+  type ChangeSource,
+  type Changes,
+  changesBetween,
+  problemChanges,
+  type Reading,
+} from '../model/changes.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
-import { waitingOf } from '../model/waiting.ts'
+import type { Run } from '../state/database.ts'
+import { putFormat, putWorkspaceProblems, type ReadRecords } from '../state/records.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
-import type { Catalog } from '../workspace/catalog.ts'
-import { factsOf } from '../workspace/facts.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import type { PendingHistory } from '../workspace/pending-history.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
-import type { PublishedFacts, Replacement } from './published-facts.ts'
 
 /**
- * Turns changes into events, once each, by comparing the facts last published of a case with those in its files. So a
+ * Turns changes into events, once each, by comparing what was published last of a case with what its files say. So a
  * request and the watcher's echo of it cause one event. Timing plays no part.
  */
 export interface Publisher {
@@ -40,90 +40,98 @@ export interface Publisher {
    * Publishes what changed while no service ran, then each later change; resolves when the former is stored. At the
    * first start everything counts as published, without events.
    */
-  begin(
-    problems: readonly Problem[],
-    isGone: (caseId: string) => boolean,
-    signal: AbortSignal,
-  ): Promise<void>
+  begin(problems: readonly Problem[], canList: boolean, signal: AbortSignal): Promise<void>
+  /** Stores what no event waited for, such as newer stamps. */
+  close(): void
 }
 
-/** Facts of a case to publish, and those published before; null if there is or was no case. */
-export interface Compared {
-  caseId: string
-  before: CaseFacts | null
-  after: CaseFacts | null
+/** The changes of a case that are published. */
+export interface Published {
+  changes: Changes
   source: ChangeSource
 }
 
 export interface PublisherDeps {
-  catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'has'>
+  catalog: Catalog
   log: Pick<EventLog, 'append' | 'flushed'>
-  facts: PublishedFacts
+  stored: ReadRecords
+  /** The format of what is stored now. */
+  format: string
   history: Pick<PendingHistory, 'isOwnChange' | 'published'>
   now: () => string
-  compared: Bus<Compared>
+  published: Bus<Published>
 }
 
+/** How many cases may wait for the next transaction. */
+const MAX_WAITING = 50
+
 export function createPublisher(deps: PublisherDeps): Publisher {
-  const { catalog, log, facts, history, now, compared } = deps
+  const { catalog, log, stored, history, now } = deps
   let hasBegun = false
   /** Cases read since the start, which may have changed while no service ran. */
   const read = new Set<string>()
+  let workspaceProblems: string | undefined
+  /** Called when what waits for the next transaction is stored. */
+  let afterwards: (() => void)[] = []
 
-  function append(
-    envelopes: readonly Envelope[],
-    replacement: Replacement | null,
-    onWritten?: () => void,
-  ): void {
-    if (envelopes.length === 0 && replacement === null) return
+  /** `alongside` is written in the same transaction. */
+  function append(envelopes: readonly Envelope[], alongside?: (run: Run) => void): void {
+    const rows = catalog.unsavedRows()
+    if (envelopes.length === 0 && rows.isEmpty && !alongside) return
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
     }))
-    log.append(events, replacement?.write, () => {
-      replacement?.onWritten()
-      onWritten?.()
-    })
+    const written = afterwards
+    afterwards = []
+    log.append(
+      events,
+      (run) => {
+        rows.write(run)
+        alongside?.(run)
+      },
+      () => {
+        rows.onWritten()
+        for (const each of written) each()
+      },
+    )
   }
 
   function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
     const entry = catalog.entry(caseId)
-    const folder = catalog.folder(caseId)
-    const before = facts.read(caseId)
-    const after = entry && folder ? factsOf(entry, folder, before) : null
+    const changes = changesBetween(caseId, catalog.published(caseId), catalog.reading(caseId))
+    const { before, after } = changes
     // a case that could not be read gets its event once it can
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
     const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
-    const events = caseEvents(caseId, before, after, source, { wrote: readable, isOwnHistory })
-    const waiting = folder && after ? attentionEvents(folder, before, after, source) : []
-    const envelopes = [...events, ...waiting].flatMap((event): Envelope[] => {
-      if ('type' in event) {
-        const { type, payload } = event
-        const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
-        return [{ event_type: type, timestamp, payload }]
-      }
-      return newLines(folder!, event)
+    const events = eventsOf(changes, source, { wrote: readable, isOwnHistory })
+    const envelopes = events.flatMap((event): Envelope[] => {
+      if (!('type' in event)) return newLines(catalog.folder(caseId)!, event)
+      const { type, payload } = event
+      const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
+      return [{ event_type: type, timestamp, payload }]
     })
-    const replacement = facts.replace(caseId, after)
-    if (source === 'offline' && !replacement && envelopes.length === 0) return
-    compared.publish({ caseId, before, after, source })
-    append(envelopes, replacement, () => history.published(caseId, after && historyHash(after)))
-  }
-
-  function takeAsPublished(caseId: string): void {
-    const [entry, folder] = [catalog.entry(caseId), catalog.folder(caseId)]
-    append([], facts.replace(caseId, entry && folder ? factsOf(entry, folder, null) : null))
+    catalog.setPublished(caseId, after)
+    afterwards.push(() => history.published(caseId, after && historyHash(after)))
+    const isQuiet = envelopes.length + changes.lines.length + changes.goneSessions.length === 0
+    if (source !== 'offline' || !isQuiet) deps.published.publish({ changes, source })
+    // the lines that the service appends after each change wait for the next one
+    if (!isQuiet || !isOwnHistory || afterwards.length > MAX_WAITING) append(envelopes)
   }
 
   function publishWorkspace(problems: readonly Problem[]): void {
-    const before: Problem[] = JSON.parse(facts.workspace())
+    workspaceProblems ??= stored.workspaceProblems() ?? '[]'
+    const text = JSON.stringify(problems)
+    if (text === workspaceProblems) return
     const timestamp = now()
-    const envelopes = problemEvents(null, before, problems).map(({ type, payload }) => ({
+    const changes = problemChanges(JSON.parse(workspaceProblems), problems)
+    const envelopes = problemEvents(null, changes).map(({ type, payload }) => ({
       event_type: type,
       timestamp,
       payload,
     }))
-    append(envelopes, facts.replaceWorkspace(JSON.stringify(problems)))
+    workspaceProblems = text
+    append(envelopes, (run) => putWorkspaceProblems(run, text))
   }
 
   return {
@@ -132,58 +140,39 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       else read.add(caseId)
     },
     publishWorkspace,
-    async begin(problems, isGone, signal) {
-      const isFirstStart = facts.isNew
-      if (isFirstStart) {
-        await forEachInTurn(catalog.ids(), signal, (id) => {
-          read.delete(id)
-          takeAsPublished(id)
-        })
+    async begin(problems, canList, signal) {
+      const isFirstStart = stored.workspaceProblems() === undefined
+      const gone = canList ? catalog.notFound() : []
+      for (const id of gone) {
+        catalog.remove(id)
+        read.add(id)
       }
+      for (const id of catalog.readAtStart()) read.add(id)
       // includes cases that change meanwhile
       await forEachInTurn(read, signal, (id) => {
         read.delete(id)
-        publish(id, 'offline')
+        if (!isFirstStart) return publish(id, 'offline')
+        catalog.setPublished(id, catalog.reading(id))
+        append([])
       })
-      const gone = facts.caseIds().filter(isGone)
-      if (isFirstStart) {
-        // left by an interrupted first start, if the case was deleted since
-        for (const id of gone) append([], facts.replace(id, null))
-        // in the last transaction, so that an interrupted first start is repeated
-        append([], facts.replaceWorkspace(JSON.stringify(problems)))
-      } else {
-        for (const id of gone) publish(id, 'offline')
-        publishWorkspace(problems)
-      }
+      if (isFirstStart) workspaceProblems = JSON.stringify(problems)
+      else publishWorkspace(problems)
+      // in the last transaction, so that an interrupted first start is repeated
+      append([], (run) => {
+        putWorkspaceProblems(run, workspaceProblems!)
+        putFormat(run, deps.format)
+      })
       hasBegun = true
-      facts.endStart()
       await log.flushed()
+    },
+    close() {
+      if (hasBegun) append([])
     },
   }
 }
 
-/**
- * One event per cause. What a session of another machine waits for was published there. A record of an earlier version has no
- * causes, so what waits then was seen already.
- */
-function attentionEvents(
-  folder: CaseFolder,
-  before: CaseFacts | null,
-  after: CaseFacts,
-  source: ChangeSource,
-): ChangeEvent<'attention_needed'>[] {
-  const waiting = waitingOf(folder)
-  const isOld = before !== null && before.causes === undefined
-  if (!waiting || !after.state || isOld) return []
-  if (source === 'editor' && waiting.session_id !== null) return []
-  const { key, cause, ...what } = waiting
-  if (before?.causes?.[key] === cause) return []
-  const { id: case_id, title } = folder.case
-  return [{ type: 'attention_needed', payload: { case_id, title, ...what } }]
-}
-
-function historyHash(facts: CaseFacts | null): string {
-  return facts?.notes[HISTORY_FILE]?.hash ?? ''
+function historyHash(reading: Reading | null): string {
+  return reading?.notes.get(HISTORY_FILE) ?? ''
 }
 
 /** Returns when the file of an event was changed, for changes made while no service ran. */
@@ -195,7 +184,7 @@ function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | nu
   return mtimeMs === undefined ? null : new Date(mtimeMs).toISOString()
 }
 
-function newLines(folder: CaseFolder, event: { session_id: string; after: number }): Envelope[] {
+function newLines(folder: CaseFolder, event: Exclude<CaseEvent, { type: string }>): Envelope[] {
   const session = folder.sessions.find(({ id }) => id === event.session_id)!
   const lines = session.trail.filter(({ number }) => number > event.after)
   return lines.map((line) => trailEnvelope(session, line))

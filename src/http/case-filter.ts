@@ -1,7 +1,7 @@
 import { FILTER_NAMES, type FilterName } from '../model/case-fields.ts'
 import { parseQuery } from '../search/query.ts'
 import type { Search } from '../search/search.ts'
-import type { CaseFilters } from '../state/case-filters.ts'
+import type { CaseFilters } from '../workspace/index/lists.ts'
 
 /** The filters of a list of cases, from its query. */
 export interface CaseQuery extends Partial<Record<FilterName, string[] | undefined>> {

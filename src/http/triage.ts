@@ -1,8 +1,7 @@
 import { ATTENTION_KINDS, type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
 import { findCasesByName } from '../model/case-names.ts'
 import type { Search } from '../search/search.ts'
-import type { CaseFilters } from '../state/case-filters.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { CaseFilters, CaseLists } from '../workspace/index/lists.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
 
 /** The filters of `GET /cases`, and what the cases need; `any` is every kind except `running`. */
@@ -16,7 +15,7 @@ export interface TriageQuery extends CaseQuery {
 /** The filters for the database, after all known changes of files are in it. */
 export async function triageFilters(
   service: {
-    catalog: Pick<Catalog, 'allJson'>
+    lists: Pick<CaseLists, 'newest'>
     search: Pick<Search, 'matching'>
     synchronizer: { freshenAll(): Promise<void> }
   },
@@ -28,21 +27,14 @@ export async function triageFilters(
   if (needs) filters.needs = needs
   if (query.open === 'true') filters.unless = CLOSED_STATES
   if (query.named !== undefined) {
-    const ids = idsNamed(service.catalog, query.named)
+    const ids = idsNamed(service.lists, query.named)
     filters.id = filters.id ? ids.filter((id) => filters.id!.includes(id)) : ids
   }
   return filters
 }
 
-/** A cheap check of the JSON text first: most cases fail it, and need no parsing. */
-function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[] {
-  const wanted = name.trim().toLowerCase()
-  const inJson = JSON.stringify(wanted).slice(1, -1)
-  const maybe: { id: string; title: string }[] = []
-  for (const { id, json } of allJson()) {
-    if (id.startsWith(wanted) || json.toLowerCase().includes(inJson)) maybe.push(JSON.parse(json))
-  }
-  return findCasesByName(maybe, wanted).map(({ id }) => id)
+function idsNamed(lists: Pick<CaseLists, 'newest'>, name: string): string[] {
+  return findCasesByName(lists.newest({}, null, null), name).map(({ id }) => id)
 }
 
 export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {

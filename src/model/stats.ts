@@ -54,7 +54,7 @@ export function statsOf(
   const first = Date.parse(weeks[0]!)
   const runs = all.flatMap((run) => {
     const week = Math.floor((Date.parse(run.ended_at) - first) / WEEK_MS)
-    return week >= 0 && week < weeks.length ? [Object.assign(run, { week })] : []
+    return week >= 0 && week < weeks.length ? [{ ...run, week }] : []
   })
   const providers = [...new Set(runs.map(({ provider }) => provider))]
   const agents = providers.map((provider): AgentStats => {

@@ -12,7 +12,7 @@ import { workStepsOf } from '../model/trail-steps.ts'
 import { ansiLines } from '../rendering/ansi/lines.ts'
 import { type Patch, readPatch } from '../rendering/diff/patch.ts'
 import { isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { Texts } from '../workspace/texts.ts'
 

@@ -2,7 +2,7 @@ import { yieldIfBusy } from '../files/yielding.ts'
 import { AppError } from '../model/app-error.ts'
 import { firstRow, type SearchTables } from '../state/search-tables.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import { columnOf, indexedLine, indexedText } from './indexed-text.ts'
 
 /**

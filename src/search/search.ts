@@ -5,10 +5,10 @@ import { readNow } from '../files/read-now.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import type { TriageRow } from '../model/triage-row.ts'
-import type { CaseLists } from '../state/case-lists.ts'
 import type { Database } from '../state/database.ts'
 import { caseOf, createSearchTables } from '../state/search-tables.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
+import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { foundLines, type MatchingLine } from './found-lines.ts'
 import { type Filters, phraseExpression, type SearchQuery, wordExpression } from './query.ts'
@@ -88,7 +88,7 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
   }
 
   function cases(filters: Filters): TriageRow[] {
-    return lists.triage(filters, null, null).map(({ summary }) => JSON.parse(summary))
+    return lists.triage(filters, null, null).map(({ row }) => row)
   }
 
   function numbersFitting(filters: Filters): Set<number> | null {

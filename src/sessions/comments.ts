@@ -13,7 +13,7 @@ import { type Comment, type CommentView, commentStatus, shortHash } from '../mod
 import { planRevisions } from '../model/plan-revisions.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { PlanTexts } from '../state/plans.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { revisionText } from './plan-history.ts'
 

@@ -15,8 +15,8 @@ import { lastOf } from '../model/trail.ts'
 import { findTests } from '../runners/project-tests.ts'
 import { testsStep } from '../runners/runbook-plan.ts'
 import type { Search } from '../search/search.ts'
-import type { Catalog } from '../workspace/catalog.ts'
 import { historyOf } from '../workspace/history-append.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import {
   type ProjectInstructions,

@@ -1,18 +1,17 @@
 /** Records changes made by hand in history.md. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Compared } from '../events/publisher.ts'
+import type { Published } from '../events/publisher.ts'
 import { stampNow } from '../files/read-now.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
+import type { Changes } from '../model/changes.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
 import { proofName } from '../model/history-acts.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
-import type { CaseChange } from '../workspace/case-entry.ts'
 import type { GitActivity } from '../workspace/git/git-activity.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -24,10 +23,8 @@ import type { Store } from '../workspace/store.ts'
  * git brings are not recorded: git also brings the history lines of the machine that made them.
  */
 export interface HandEditHistory {
-  /** Call this before `changed`, when records of a case were read again and differ. */
-  saw(change: CaseChange): void
-  /** Call this when the published facts of a case changed. */
-  changed(compared: Compared): void
+  /** Call this when changes of a case are published. */
+  changed(published: Published): void
   /** Writes the entries that an earlier service left unwritten. */
   begin(): void
   close(): Promise<void>
@@ -50,33 +47,18 @@ const RETRY_MS = 10_000
 
 export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
   const { store, layout, history, git, limits, log } = deps
-  const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
   const writing = new Set<Promise<void>>()
   let closed = false
 
-  function saw({ caseId, found, source: by }: CaseChange): void {
-    if (by !== 'editor') return
-    for (const change of found) {
-      const known = seen.get(caseId) ?? { fields: new Set(), sessions: new Map() }
-      if (change.kind === 'case' && change.before && change.after) {
-        for (const name of changedKeys(change.before, change.after)) known.fields.add(name)
-      } else if (change.kind === 'session' && change.before && !change.after) {
-        known.sessions.set(change.before.id, change.before.number)
-      } else continue
-      seen.set(caseId, known)
-    }
-  }
-
-  function changed({ caseId, before, after, source }: Compared): void {
-    const what = seen.get(caseId)
-    seen.delete(caseId)
+  function changed({ changes, source }: Published): void {
+    const { caseId, before, after } = changes
     if (!before || !after || source === 'service') return
     if (store.isWriting(caseId)) return
     const isOffline = source === 'offline'
-    const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isOther = changes.notes.includes(HISTORY_FILE)
     const isRecorded = isOffline && isOther
-    for (const act of actsBetween(before, after, what)) {
+    for (const act of actsOf(changes)) {
       // recorded already by another machine (git brought its history) or by a service that was killed
       if (isRecorded && act.key !== 'state') continue
       const { file, folder, ...noted } = act
@@ -162,7 +144,6 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 
   return {
-    saw,
     changed,
     begin() {
       for (const caseId of history.notedCases()) arm(caseId, 0)
@@ -178,18 +159,6 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 }
 
-interface Seen {
-  /** Names of the changed fields of case.md. */
-  fields: Set<string>
-  /** The numbers of deleted sessions, by id. */
-  sessions: Map<string, number>
-}
-
-function changedKeys<T extends object>(before: T, after: T): string[] {
-  const keys = Object.keys(after) as (keyof T & string)[]
-  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
-}
-
 type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
   /** Relative to the folder of the case; none for a file that is gone. */
   file?: string
@@ -197,45 +166,34 @@ type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
   folder?: string
 }
 
-function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined): FoundAct[] {
+function actsOf({ state, fields, proofs, goneSessions }: Changes): FoundAct[] {
   const acts: FoundAct[] = []
-  const fields = seen?.fields ?? new Set<string>()
-  const isMoved = before.state !== null && after.state !== null && before.state !== after.state
-  if (isMoved) {
-    const hasReason = fields.has('reason')
-    acts.push({ key: 'state', what: '', from: before.state!, hasReason, file: 'case.md' })
+  if (state) {
+    const hasReason = fields.includes('reason')
+    acts.push({ key: 'state', what: '', from: state.from, hasReason, file: 'case.md' })
   }
-  const names = [...fields].filter(
-    (name) => name !== 'state' && !(isMoved && FIELDS_IN_STATE_LINE.has(name)),
-  )
-  const isOnlyMoved = isMoved && fields.size > 0 && names.length === 0
-  if (before.state && before.fields !== after.fields && !isOnlyMoved) {
-    const what = `edited case.md by hand${names.length === 0 ? '' : ` (${names.join(', ')})`}`
-    acts.push({ key: 'fields', what, file: 'case.md' })
+  const names = fields.filter((name) => !(state && FIELDS_IN_STATE_LINE.has(name)))
+  if (names.length > 0)
+    acts.push({
+      key: 'fields',
+      what: `edited case.md by hand (${names.join(', ')})`,
+      file: 'case.md',
+    })
+  for (const { id, type, done } of proofs) {
+    const where = done === 'deleted' ? { folder: 'proof' } : { file: `proof/${id}.md` }
+    acts.push({ key: `proof ${id}`, what: `${proofName({ id, type })} ${done} by hand`, ...where })
   }
-  for (const [id, { type, verified, hash }] of Object.entries(after.proofs)) {
-    const old = before.proofs[id]
-    if (old?.hash === hash && old.verified === verified) continue
-    const done = !old ? 'attached' : verified && !old.verified ? 'verified' : 'changed'
-    const what = `${proofName({ id, type })} ${done} by hand`
-    acts.push({ key: `proof ${id}`, what, file: `proof/${id}.md` })
-  }
-  for (const [id, { type }] of Object.entries(before.proofs)) {
-    if (Object.hasOwn(after.proofs, id)) continue
-    const what = `${proofName({ id, type })} deleted by hand`
-    acts.push({ key: `proof ${id}`, what, folder: 'proof' })
-  }
-  for (const id of Object.keys(before.sessions)) {
-    if (Object.hasOwn(after.sessions, id)) continue
-    const number = seen?.sessions.get(id)
-    const what = `${number === undefined ? 'a session' : `session ${number}`} deleted by hand`
-    acts.push({ key: `session ${id}`, what, folder: 'sessions' })
-  }
+  for (const { id, number } of goneSessions)
+    acts.push({
+      key: `session ${id}`,
+      what: `session ${number} deleted by hand`,
+      folder: 'sessions',
+    })
   return acts
 }
 
 /** Fields that the history line of a state change already mentions. */
-const FIELDS_IN_STATE_LINE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
+const FIELDS_IN_STATE_LINE: ReadonlySet<string> = new Set(['reason', 'outcome'])
 /** States whose line always quotes the reason, even if it was written earlier. */
 const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
 

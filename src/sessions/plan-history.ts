@@ -6,7 +6,7 @@ import { type PlanRevision, planRevisions } from '../model/plan-revisions.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { failedStep, failureText } from '../model/session-failure.ts'
 import type { PlanTexts } from '../state/plans.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import { cutText } from './prompt.ts'
 
 export interface KeptRevision extends PlanRevision {

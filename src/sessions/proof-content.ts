@@ -19,7 +19,7 @@ import {
   type ReportReader,
   type ReportReading,
 } from '../runners/reports/report-reader.ts'
-import type { Catalog } from '../workspace/catalog.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { hashOf, type RecordFile } from '../workspace/record.ts'
 import type { Store } from '../workspace/store.ts'

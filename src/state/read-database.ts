@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE, type Database } from './database.ts'
-import { ForeignDatabase, migrate, missingColumns, mustBeOurs } from './schema.ts'
+import { ForeignDatabase, isCurrent, migrate, mustBeOurs } from './schema.ts'
 import { connect, type SqliteConnection, type SqlValue, sqliteFault } from './sqlite.ts'
 
 /** Opens an existing database for a command that only reads. */
@@ -11,16 +11,20 @@ export interface ReadOnlyDatabase extends Pick<Database, 'all' | 'get'> {
   close(): void
 }
 
+/** Whether a service of this machine has opened the workspace. */
+export function hasDatabase(folder: string): boolean {
+  return existsSync(join(folder, DATABASE_FILE))
+}
+
 /** Null if there is no usable database. */
 export function openToRead(folder: string): ReadOnlyDatabase | null {
-  const path = join(folder, DATABASE_FILE)
-  if (!existsSync(path)) return null
-  const connection = connect(path, { readOnly: true })
+  if (!hasDatabase(folder)) return null
+  const connection = connect(join(folder, DATABASE_FILE), { readOnly: true })
   try {
     mustBeOurs(connection)
     const database = readingOf(connection)
     database.all('SELECT 1 FROM meta LIMIT 1')
-    if (missingColumns(connection).length === 0) return database
+    if (isCurrent(connection)) return database
     connection.close()
     return null
   } catch (error) {

@@ -1,6 +1,5 @@
 /** The tables of casefile.db and their migrations. */
 
-import { FIELD_COLUMNS } from './case-filters.ts'
 import type { SqliteConnection } from './sqlite.ts'
 
 /** Marks the file as ours: "case" in ASCII. */
@@ -158,6 +157,23 @@ export const MIGRATIONS: readonly string[] = [
   -- the last number of a session in each case
   CREATE TABLE session_numbers (case_id TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- each case as it was published last; the files are read again for it
+  DROP TABLE published;
+  DROP TABLE texts;
+  DROP TABLE case_values;
+  DROP TABLE cases;
+  DELETE FROM meta WHERE name = 'cases';
+  -- stamps: of all its files, empty if the next start reads them again. listed: what lists show. folder: what was read of
+  -- its folder, and published beside the files. json: as requests are answered
+  CREATE TABLE cases (
+    id TEXT PRIMARY KEY, stamps TEXT NOT NULL, listed TEXT NOT NULL, folder TEXT NOT NULL, json TEXT NOT NULL
+  ) STRICT;
+  -- what was read of each file of a case. text: of sessions, and of the case.md beside a running one
+  CREATE TABLE records (
+    case_id TEXT NOT NULL, file TEXT NOT NULL, record TEXT NOT NULL, text TEXT, PRIMARY KEY (case_id, file)
+  ) STRICT;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -172,17 +188,18 @@ export function mustBeOurs(connection: SqliteConnection): void {
   if (version > SCHEMA_VERSION) throw new ForeignDatabase('a later version of Casefile made it')
 }
 
+/** Whether all tables are as this version needs them. */
+export function isCurrent(connection: SqliteConnection): boolean {
+  return pragma(connection, 'user_version') === SCHEMA_VERSION
+}
+
 /** Applies missing migrations. */
 export function migrate(connection: SqliteConnection): void {
+  if (isCurrent(connection)) return
   const version = pragma(connection, 'user_version')
-  if (version === SCHEMA_VERSION && missingColumns(connection).length === 0) return
   connection.exec('BEGIN IMMEDIATE')
   try {
     for (const step of MIGRATIONS.slice(version)) connection.exec(step)
-    for (const { table, column } of missingColumns(connection)) {
-      connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
-      connection.exec(`UPDATE ${table} SET ${FIELD_TABLES[table]}`)
-    }
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
     connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     connection.exec('COMMIT')
@@ -190,25 +207,6 @@ export function migrate(connection: SqliteConnection): void {
     connection.exec('ROLLBACK')
     throw error
   }
-}
-
-/** Tables with a column per filter field, and the statement that makes their rows be read again. */
-const FIELD_TABLES = {
-  cases: 'print = NULL',
-}
-
-/** Adds columns for filter fields that are newer than the tables. */
-export function missingColumns(
-  connection: SqliteConnection,
-): { table: keyof typeof FIELD_TABLES; column: string }[] {
-  return (Object.keys(FIELD_TABLES) as (keyof typeof FIELD_TABLES)[]).flatMap((table) => {
-    const rows = connection.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]
-    const present = new Set(rows.map(({ name }) => name))
-    return FIELD_COLUMNS.filter((column) => !present.has(column)).map((column) => ({
-      table,
-      column,
-    }))
-  })
 }
 
 /** A database that SQLite can read but Casefile cannot use. */

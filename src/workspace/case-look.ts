@@ -16,7 +16,7 @@ import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
-import type { CaseEntry } from './case-entry.ts'
+import { type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
@@ -86,7 +86,7 @@ export async function readCaseFolder(
   // a deleted folder changes the stamp of its parent folder
   const byGit = (name: string) => [name, '.'].some((each) => emptiedByGit.has(each))
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
-    readCaseRecord(deps, id, { known: record, pass }),
+    readCaseRecord(deps, id, { known: record, pass }, hasOpenSession(known)),
   )
   if (!file) {
     deps.sawNoCase?.(id, problems)

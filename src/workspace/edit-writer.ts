@@ -3,7 +3,10 @@
  * lines. Used by the store.
  */
 
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readNow } from '../files/read-now.ts'
+import { CASE_FILE, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { historyLine } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
@@ -11,14 +14,14 @@ import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
-import type { CaseChange, CaseEntry } from './case-entry.ts'
-import type { Catalog } from './catalog.ts'
-import { differences } from './differences.ts'
+import { type CaseChange, type CaseEntry, changedFiles, hasOpenSession } from './case-entry.ts'
 import { noteOf } from './history-append.ts'
+import type { Catalog } from './index/catalog.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
 import type { PendingHistory } from './pending-history.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import { decoded, type RecordFile } from './record.ts'
 import { type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {
@@ -69,7 +72,7 @@ export function createEditWriter(
 
   async function made(id: string, { text, history: historyText, lines }: MadeFiles): Promise<void> {
     const own = { pass: null, written: text }
-    const file = await readCaseRecord(deps, id, { known: undefined, ...own })
+    const file = await readCaseRecord(deps, id, { known: undefined, ...own }, false)
     const entry: CaseEntry = {
       id,
       file: file!,
@@ -83,7 +86,7 @@ export function createEditWriter(
     }
     history.made(id, lines)
     catalog.put(entry)
-    publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
+    publish({ caseId: id, found: changedFiles(undefined, entry), source: 'service' })
   }
 
   /**
@@ -195,9 +198,15 @@ export function createEditWriter(
     const of = { id, title: known.file.value.title }
     const own = { pass: null, written: text }
     if (edit.file === 'case') {
-      const record = await readCaseRecord(deps, id, { known: known.file, ...own })
+      const record = await readCaseRecord(
+        deps,
+        id,
+        { known: known.file, ...own },
+        hasOpenSession(known),
+      )
       entry.file = record!
     } else if (edit.file === 'session' || edit.file === 'new-session') {
+      entry.file = withText(known.file, layout.caseFile(id))
       const number = edit.file === 'session' ? edit.number : edit.session.number
       const before = known.sessions.get(number)
       const record = await readSessionRecord(deps, of, number, { known: before, ...own })
@@ -222,10 +231,17 @@ export function createEditWriter(
     const known = catalog.entry(entry.id)
     history.add(entry.id, withBegin(entry, lines))
     catalog.put(entry)
-    publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
+    publish({ caseId: entry.id, found: changedFiles(known, entry), source: 'service' })
   }
 
   return { made, write }
+}
+
+/** With its text, so that the case can be restored while the session runs. */
+function withText(record: RecordFile<Case>, path: string): RecordFile<Case> {
+  if (record.text !== undefined || !record.readable) return record
+  const read = decoded(readNow(path, MAX_CASE_BYTES, dirname(path)), CASE_FILE)
+  return read.ok && read.hash === record.hash ? { ...record, text: read.text } : record
 }
 
 /** A history.md that is made begins with the case; who made an older case, or one made by hand, is unknown. */

@@ -13,9 +13,9 @@ import {
 import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { TriageRow } from '../model/triage-row.ts'
-import type { CaseLists, Place } from '../state/case-lists.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from './git/seen-by-git.ts'
+import type { CaseLists } from './index/lists.ts'
 import type { Layout } from './layout.ts'
 
 /** Writes `memory/index.md`: the cases by state, for people who browse the files. */
@@ -30,8 +30,7 @@ export interface IndexFile {
 
 interface IndexFileDeps {
   layout: Pick<Layout, 'memoryRoot'>
-  /** Returns case rows after a position, newest first. */
-  rows: CaseLists['newestRows']
+  lists: Pick<CaseLists, 'newest'>
   ownership: Pick<Ownership, 'lost'>
   /** `indexFile`: how long nothing must change before the file is written, in ms. */
   limits: { indexFile: number }
@@ -45,7 +44,7 @@ const MAX_BYTES = 64 * 1024 * 1024
  * once. The same cases give the same bytes, which are not written again.
  */
 export function createIndexFile(deps: IndexFileDeps): IndexFile {
-  const { layout, rows, ownership, limits, log } = deps
+  const { layout, lists, ownership, limits, log } = deps
   const path = join(layout.memoryRoot, 'index.md')
   let isClosed = false
   let timer: NodeJS.Timeout | null = null
@@ -68,7 +67,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
 
   async function writeOnce(): Promise<void> {
     try {
-      const why = await replace(await indexText(await allRows(rows)))
+      const why = await replace(await indexText(lists.newest({}, null, null).map(rowOf)))
       logOnce(why === '' ? '' : `index.md is not written: ${why}`)
     } catch (error) {
       if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
@@ -118,18 +117,6 @@ function isOurs(bytes: Buffer): boolean {
 
 /** Number of rows processed without a pause. */
 const RUN = 200
-
-/** Reads all rows, newest first. Changes while they are read make the file outdated again. */
-async function allRows(rows: IndexFileDeps['rows']): Promise<IndexRow[]> {
-  const all: IndexRow[] = []
-  for (let last: Place | null = null; ; ) {
-    const found = rows(last, RUN)
-    for (const { summary } of found) all.push(rowOf(JSON.parse(summary)))
-    last = found.at(-1) ?? null
-    if (!last || found.length < RUN) return all
-    await yieldIfBusy()
-  }
-}
 
 function rowOf({
   id,

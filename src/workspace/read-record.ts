@@ -12,6 +12,8 @@ import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
 /** How to read one file: its known record, and either the pass that reads it or the text just written. */
 export interface Reading<T> {
   known: RecordFile<T> | undefined
+  /** The same as an earlier service read it: its value is served while the file is broken. */
+  last?: RecordFile<T> | undefined
   pass: ReadPass | null
   /** Text that the service has just written; it is used instead of the file's content. */
   written?: string
@@ -26,7 +28,8 @@ interface RecordReader<T> {
   read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
   /** The value if the file is unreadable and no earlier value is known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
-  remember?(text: string): void
+  /** Whether the text is needed when the file is broken or gone. */
+  keepsText?: boolean
   /** Called with each accepted text. */
   saw?: ((text: string, hash: string) => void) | undefined
 }
@@ -39,7 +42,7 @@ export type Parsed<T> = { value: T | null; problems: Problem[] }
  */
 export async function readRecord<T>(
   folder: string,
-  { known, pass, written }: Reading<T>,
+  { known, last, pass, written }: Reading<T>,
   reader: RecordReader<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = reader
@@ -54,26 +57,38 @@ export async function readRecord<T>(
     pass?.markUnchanged(path)
     return { ...known, ...place }
   }
+  const before = known ?? last
   const problem = result.ok ? emptiness(result.text, file) : result.problem
   const parsed: Parsed<T> =
     result.ok && !problem
       ? await reader.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
-  const isWhole = parsed.value !== null && isComplete(ending, known?.ending)
+  const isWhole = parsed.value !== null && isComplete(ending, before?.ending)
   if (pass && !pass.accept(path, newerOf(path, stamp), isWhole)) {
-    return known ? { ...known, stamp: null } : null
+    return before ? { ...before, stamp: null } : null
   }
   if (result.ok) reader.saw?.(result.text, hash)
   if (parsed.value !== null && result.ok) {
     // a changed audit trail is not a last good version
-    if (!parsed.problems.some(({ code }) => code === 'trail_changed'))
-      reader.remember?.(result.text)
-    return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
+    const isGood = !parsed.problems.some(({ code }) => code === 'trail_changed')
+    return {
+      ...place,
+      value: parsed.value,
+      readable: true,
+      problems: parsed.problems,
+      text: isGood && reader.keepsText ? result.text : before?.text,
+    }
   }
-  const value = known ? known.value : await reader.fallback(result.ok ? result.text : '', stamp)
+  const value = before ? before.value : await reader.fallback(result.ok ? result.text : '', stamp)
   // no stamp: the next pass parses again, as parsing may have timed out on a busy machine
   if (isTooComplex(parsed.problems)) place.stamp = null
-  return { ...place, value, readable: false, problems: parsed.problems }
+  return {
+    ...place,
+    value,
+    readable: false,
+    problems: parsed.problems,
+    text: before?.text,
+  }
 }
 
 function isTooComplex(problems: readonly Problem[]): boolean {

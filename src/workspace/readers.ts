@@ -10,7 +10,6 @@ import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { withPicture } from './pictures.ts'
 import { type Reading, readRecord } from './read-record.ts'
@@ -20,9 +19,15 @@ import { type TrueTrailDeps, withTrueTrail } from './true-trail.ts'
 
 export interface ReaderDeps extends TrueTrailDeps {
   layout: Layout
-  lastGood: LastGood
+  /** Whether this process has read the case. */
+  hasRead(caseId: string): boolean
   /** Called with the text of each file that was read and has changed. */
   sawText?(caseId: string, file: string, text: string, hash: string): void
+}
+
+/** What is known of a file of a case: as this process read it, or an earlier one. */
+function asRead<T>({ hasRead }: ReaderDeps, id: string, reading: Reading<T>): Reading<T> {
+  return hasRead(id) ? reading : { ...reading, known: undefined, last: reading.known }
 }
 
 function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
@@ -37,24 +42,23 @@ function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefine
 }
 
 export function readCaseRecord(
-  { layout, lastGood, sawText }: ReaderDeps,
+  deps: ReaderDeps,
   id: string,
-  reading: Reading<Case>,
+  given: Reading<Case>,
+  keepsText: boolean,
 ): Promise<RecordFile<Case> | null> {
-  const key = `${id}/${CASE_FILE}`
+  const { layout } = deps
+  const reading = asRead(deps, id, given)
   const origin = originOf(layout, id, reading.known)
   return readRecord(layout.caseFolder(id), reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
     read: (text, stamp) => readCase(text, origin(stamp)),
-    async fallback(text, stamp) {
-      const copy = await lastGood.recall(key)
-      const value = copy === null ? null : (await readCase(copy, origin(stamp))).value
-      return value ?? (await readCase(text, origin(stamp))).shown ?? roughCase(text, origin(stamp))
-    },
-    remember: (text) => lastGood.remember(key, text),
-    saw: sawText?.bind(null, id, CASE_FILE),
+    fallback: async (text, stamp) =>
+      (await readCase(text, origin(stamp))).shown ?? roughCase(text, origin(stamp)),
+    keepsText,
+    saw: deps.sawText?.bind(null, id, CASE_FILE),
   })
 }
 
@@ -62,9 +66,10 @@ export function readSessionRecord(
   deps: ReaderDeps,
   of: { id: string; title: string },
   number: number,
-  reading: Reading<Session | null>,
+  given: Reading<Session | null>,
 ): Promise<RecordFile<Session | null> | null> {
-  const { layout, lastGood } = deps
+  const { layout } = deps
+  const reading = asRead(deps, of.id, given)
   const { known, written } = reading
   const file = `sessions/${number}.md`
   const key = `${of.id}/${file}`
@@ -85,31 +90,36 @@ export function readSessionRecord(
       const present = known?.value ?? undefined
       if (written === undefined) {
         const { ctimeMs } = stamp
-        return withTrueTrail(deps, read, { text, ctimeMs, key, origin: origin(stamp), present })
+        return withTrueTrail(deps, read, {
+          text,
+          ctimeMs,
+          key,
+          origin: origin(stamp),
+          present,
+        })
       }
       if (!read.value || !present) return read
       return { ...read, value: asItRuns(read.value, deps.isRunningHere(present.id)) }
     },
-    async fallback() {
-      const copy = await lastGood.recall(key)
-      return copy === null ? null : readSession(copy, origin(null)).value
-    },
-    remember: (text) => lastGood.remember(key, text),
+    fallback: async () => null,
+    keepsText: true,
     saw: deps.sawText?.bind(null, of.id, file),
   })
 }
 
 export async function readProofRecord(
-  { layout, sawText }: ReaderDeps,
+  deps: ReaderDeps,
   caseId: string,
   proofId: string,
-  reading: Reading<Proof | null>,
+  given: Reading<Proof | null>,
 ): Promise<RecordFile<Proof | null> | null> {
+  const { layout } = deps
+  const reading = asRead(deps, caseId, given)
   const file = `proof/${proofId}.md`
   const read = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
     file,
-    saw: sawText?.bind(null, caseId, file),
+    saw: deps.sawText?.bind(null, caseId, file),
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, {

@@ -21,6 +21,8 @@ export interface RecordFile<T> {
   /** Whether the file contains `value`. A broken file is never overwritten. */
   readable: boolean
   problems: Problem[]
+  /** The text of `value`, of a session and of the case.md beside one that runs. Only until it is stored. */
+  text?: string | undefined
 }
 
 /** `stamp` is null if the picture is missing, or changed so recently that it must be read again. */

@@ -7,6 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ReaderDeps } from './readers.ts'
+import { hashOf } from './record.ts'
 
 /**
  * Writes a running session's file again if it disappeared, for example by a branch switch, so that its journal can
@@ -23,7 +24,7 @@ export async function restoreMissingSession(deps: ReaderDeps, entry: CaseEntry):
     if (!(await isMissing(layout.sessionFile(entry.id, number)))) continue
     await makeInnerFolder(layout.sessions(entry.id))
     restored = (await put(deps, entry.id, `sessions/${number}.md`)) || restored
-    await put(deps, entry.id, 'case.md')
+    await put(deps, entry.id, 'case.md', entry.file.hash)
   }
   return restored
 }
@@ -40,9 +41,15 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-async function put({ layout, lastGood }: ReaderDeps, id: string, file: string): Promise<boolean> {
-  const text = await lastGood.recall(`${id}/${file}`)
-  if (text === null) return false
+/** Without a hash, any text will do. */
+async function put(
+  { layout, lastText }: ReaderDeps,
+  id: string,
+  file: string,
+  hash?: string,
+): Promise<boolean> {
+  const text = lastText(`${id}/${file}`)
+  if (text === null || (hash && hashOf(Buffer.from(text)) !== hash)) return false
   try {
     const within = layout.caseFolder(id)
     await createDurable(`${within}/${file}`, Buffer.from(text), { within })

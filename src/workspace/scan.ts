@@ -11,17 +11,15 @@ import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
-import type { KnownCase } from '../state/cases.ts'
-import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
+import { type CaseChange, type CaseEntry, type Change, changedFiles } from './case-entry.ts'
 import {
   type CaseLookDeps,
   conflictCopyProblem,
   hiddenProblem,
   readCaseFolder,
 } from './case-look.ts'
-import { isUnchanged } from './case-stamps.ts'
-import type { Catalog } from './catalog.ts'
-import { differences } from './differences.ts'
+import { isUnchanged } from './index/case-stamps.ts'
+import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
 import { restoreMissingSession } from './restore-missing.ts'
 import { isEditorFile } from './sync/editor-files.ts'
@@ -60,8 +58,6 @@ export interface ScanDeps extends CaseLookDeps {
   mutex: KeyedMutex
   /** Called for every case that may have changed, with its changes. */
   publish(change: CaseChange): void
-  /** Returns a case as an earlier service stored it, which is used at start if its files have not changed. */
-  rowFromLastRun?(id: string): KnownCase | undefined
   /** Sets latest.md; undefined for commands that only read. */
   latest?: Latest
   /** Called when `unknownEntries` may have changed. */
@@ -96,13 +92,12 @@ export function createScan(deps: ScanDeps): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(stability, accept, written?.paths)
     const writtenNotes = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : deps.rowFromLastRun?.(id)
-    const stamps = stored ?? catalog.stamps(id)
+    const stamps = catalog.lastStamps(id)
     if (writtenNotes.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
-      if (stored) catalog.addStored(stored)
+      catalog.adopt(id)
       return pass
     }
-    const known = catalog.entry(id)
+    const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
     const entry = await readCaseFolder(lookDeps, id, known, pass)
@@ -132,7 +127,7 @@ export function createScan(deps: ScanDeps): Scan {
     { restored, wrote }: { restored: boolean; wrote: readonly string[] },
   ): void {
     entry.vanished ||= restored
-    const changes = differences(known, entry)
+    const changes = changedFiles(known, entry)
     if (
       known &&
       !restored &&

@@ -244,7 +244,6 @@ export function createStore(deps: StoreDeps): Store {
         await removeFolder(layout.caseFolder(id), deps.trash)
         deps.history.forget(id)
         await scan.readCase(id, 'anything')
-        deps.lastGood.forget(id) // after the scan, which may need it
         deps.trails.forget(id)
       })
     },

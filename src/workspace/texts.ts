@@ -9,7 +9,6 @@ import { AppError } from '../model/app-error.ts'
 import { MAX_PICTURE_BYTES, type ProofImage } from '../model/picture.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
-import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import { unreadable } from './write-edit.ts'
@@ -24,7 +23,7 @@ export interface Texts {
   ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
 
-export function createTexts(layout: Layout, lastGood: LastGood): Texts {
+export function createTexts(layout: Layout, lastText: (key: string) => string | null): Texts {
   const sessions = new LRUCache<string, TextsReading>({ max: 200 })
   const proofs = new LRUCache<string, string>({
     max: 1000, // limits the number of short texts, which mostly cost overhead
@@ -40,7 +39,7 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     const value = record.value!
     const { number } = value
     const file = `${caseId}/sessions/${number}.md`
-    const lastTexts = async () => readSessionTexts((await lastGood.recall(file)) ?? '', value)
+    const lastTexts = () => readSessionTexts(lastText(file) ?? '', value)
     if (!record.readable) return lastTexts()
     // if somebody changed the audit trail, the same bytes are checked against another one
     const key = `${file} ${record.hash} ${value.trail.length}`

@@ -8,7 +8,7 @@ import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
 export interface TrueTrailDeps {
-  /** The last trusted text of a session file. */
+  /** The last trusted text of a file, by `<case id>/sessions/1.md` and the like. */
   lastText(key: string): string | null
   /** The last known trails of this machine's sessions. */
   trails: TrailMemory

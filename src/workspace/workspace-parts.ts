@@ -3,8 +3,8 @@
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Baselines } from './baselines.ts'
-import type { CatalogDeps } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
+import type { CatalogDeps } from './index/catalog.ts'
 import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
@@ -31,17 +31,7 @@ export interface WorkspaceParts {
 }
 
 export interface WorkspaceDeps
-  extends Pick<
-      ScanDeps,
-      | 'layout'
-      | 'catalog'
-      | 'mutex'
-      | 'publish'
-      | 'rowFromLastRun'
-      | 'lastGood'
-      | 'sawNames'
-      | 'sawText'
-    >,
+  extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'sawNames' | 'sawText'>,
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
   baselines: Pick<Baselines, 'get' | 'written'>
@@ -74,7 +64,8 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     ...deps,
     latest,
     isGits: git.touched,
-    lastText: deps.lastGood.recall,
+    hasRead: catalog.has,
+    lastText: catalog.lastText,
     trails: createTrailMemory(state.trails),
     ...trailSources(layout.memoryRoot, deps.baselines.get),
   }
@@ -92,7 +83,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     queue,
     log,
   })
-  const texts = createTexts(layout, deps.lastGood)
+  const texts = createTexts(layout, catalog.lastText)
   const owned = () => {
     if (ownership.lost.aborted) throw ownership.lost.reason
   }

@@ -254,8 +254,8 @@ t.test(
         for (const lines of [1, 2, 7, 30, 80]) {
           const flushed = await runAndKill(t, folder, keep, lines)
           const { log, database } = await open(t, folder, { keepEvents: keep })
-          const rows = database.all<{ key: string; facts: string }>('SELECT * FROM published')
-          const facts = new Map(rows.map(({ key, facts }) => [key, Number(facts)]))
+          const rows = database.all<{ name: string; value: string }>('SELECT * FROM meta')
+          const facts = new Map(rows.map(({ name, value }) => [name, Number(value)]))
           const events = await all(log)
           const last = events.at(-1)?.id ?? 0
           t.ok(last >= flushed && flushed > killedAt, `${flushed} flushed, ${last} there`)

@@ -321,7 +321,7 @@ t.test('a session file deleted by hand is a line of the history', async (t) => {
   await app.close()
   rmSync(file)
   await app.restart()
-  t.match((await told(2))?.[1], ' a session deleted by hand', 'while no service ran')
+  t.match((await told(2))?.[1], ' session 1 deleted by hand', 'while no service ran')
   rmSync(app.file(ref.case_id, 'sessions', '2.md'))
   const last = await newSession(app, ref.case_id, {})
   t.match((await app.request('GET', last.path)).json, { number: 3 }, 'also after a restart')

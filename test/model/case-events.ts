@@ -1,21 +1,48 @@
 import t from 'tap'
+import type { Case } from '../../src/model/case.ts'
+import { eventsOf, problemEvents } from '../../src/model/change-events.ts'
 import {
-  type CaseFacts,
   type ChangeSource,
-  caseEvents,
-  problemEvents,
-} from '../../src/model/case-facts.ts'
+  changesBetween,
+  problemChanges,
+  type Reading,
+} from '../../src/model/changes.ts'
 import type { Problem } from '../../src/model/problem.ts'
 
-const facts = (parts: Partial<CaseFacts> = {}): CaseFacts => ({
-  state: 'OPEN',
-  fields: 'f',
-  proofs: { p: { type: 'log', verified: false, hash: 'h' } },
-  sessions: { s: 3 },
-  notes: { 'notes.md': { hash: 'n' }, 'history.md': { hash: 'h' } },
-  problems: [],
-  ...parts,
-})
+interface Facts {
+  state: Reading['state']
+  /** Of case.md. */
+  title: string
+  proofs: Record<string, { type: string; verified: boolean; hash: string }>
+  /** By id: the number of the last line. */
+  sessions: Record<string, number>
+  notes: Record<string, string>
+  problems: Problem[]
+}
+
+const facts = (parts: Partial<Facts> = {}): Reading => {
+  const given: Facts = {
+    state: 'OPEN',
+    title: 'f',
+    proofs: { p: { type: 'log', verified: false, hash: 'h' } },
+    sessions: { s: 3 },
+    notes: { 'notes.md': 'n', 'history.md': 'h' },
+    problems: [],
+    ...parts,
+  }
+  const lines = Object.entries(given.sessions).map(
+    ([id, last]) => [id, { number: 1, last }] as const,
+  )
+  return {
+    ...given,
+    case: { title: given.title, tags: [] } as unknown as Case,
+    proofs: new Map(Object.entries(given.proofs)),
+    sessions: new Map(lines),
+    notes: new Map(Object.entries(given.notes)),
+    waiting: null,
+    causes: {},
+  }
+}
 const problem = (parts: Partial<Problem> = {}): Problem => ({
   code: 'wrong_type',
   file: 'case.md',
@@ -25,19 +52,19 @@ const problem = (parts: Partial<Problem> = {}): Problem => ({
 })
 
 function events(
-  before: CaseFacts | null,
-  after: CaseFacts | null,
+  before: Reading | null,
+  after: Reading | null,
   source: ChangeSource = 'editor',
-  options: Parameters<typeof caseEvents>[4] = {},
+  options: Parameters<typeof eventsOf>[2] = {},
 ) {
-  return caseEvents('c', before, after, source, options).map((event) => {
+  return eventsOf(changesBetween('c', before, after), source, options).map((event) => {
     if (!('type' in event)) return `${event.session_id} after ${event.after}`
     const { case_id: _, ...payload } = event.payload as Record<string, unknown>
     return [event.type, ...Object.values(payload)].join(' ')
   })
 }
 
-const changedHistory = { notes: { 'notes.md': { hash: 'n' }, 'history.md': { hash: 'x' } } }
+const changedHistory = { notes: { 'notes.md': 'n', 'history.md': 'x' } }
 const withProof = (part: object) => ({
   proofs: { p: { type: 'log', verified: false, hash: 'h', ...part } },
 })
@@ -45,11 +72,11 @@ const withProof = (part: object) => ({
 t.test('what changed in a case, as events in order', async (t) => {
   const rows: [
     name: string,
-    before: CaseFacts | null,
-    after: CaseFacts | null,
+    before: Reading | null,
+    after: Reading | null,
     events: string[],
     source?: ChangeSource,
-    options?: Parameters<typeof caseEvents>[4],
+    options?: Parameters<typeof eventsOf>[2],
   ][] = [
     ['nothing', facts(), facts(), []],
     [
@@ -64,7 +91,7 @@ t.test('what changed in a case, as events in order', async (t) => {
     [
       'state and fields',
       facts(),
-      facts({ state: 'BLOCKED', fields: 'g' }),
+      facts({ state: 'BLOCKED', title: 'g' }),
       ['case_state_changed OPEN BLOCKED', 'case_updated'],
     ],
     [
@@ -107,19 +134,19 @@ t.test('what changed in a case, as events in order', async (t) => {
     [
       'a note',
       facts(),
-      facts({ notes: { ...facts().notes, 'notes.md': { hash: 'x' } } }),
+      facts({ notes: { 'history.md': 'h', 'notes.md': 'x' } }),
       ['memory_updated notes.md'],
     ],
     [
       'a new note, and one that is gone',
       facts(),
-      facts({ notes: { 'history.md': { hash: 'h' }, 'a.md': { hash: 'a' } } }),
+      facts({ notes: { 'history.md': 'h', 'a.md': 'a' } }),
       ['memory_updated a.md', 'memory_updated notes.md'],
     ],
     [
       'a note with the name of what each object has',
       facts(),
-      facts({ notes: { ...facts().notes, constructor: { hash: 'x' } } }),
+      facts({ notes: { 'notes.md': 'n', 'history.md': 'h', constructor: 'x' } }),
       ['memory_updated constructor'],
     ],
     [
@@ -188,7 +215,9 @@ t.test('a problem that moves is the same', async (t) => {
   ]
   for (const [before, after, wanted] of rows)
     t.strictSame(
-      problemEvents(null, before, after).map(({ type, payload }) => `${type} ${payload.message}`),
+      problemEvents(null, problemChanges(before, after)).map(
+        ({ type, payload }) => `${type} ${payload.message}`,
+      ),
       wanted,
     )
 })

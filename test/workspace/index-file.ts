@@ -22,6 +22,7 @@ import {
   indexTableTop,
   indexTop,
 } from '../../src/markdown/case-index.ts'
+import type { TriageRow } from '../../src/model/triage-row.ts'
 import { createIndexFile } from '../../src/workspace/index-file.ts'
 import { isLong } from '../fixtures/full.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -203,16 +204,14 @@ function openIndex(t: Test, { memory = t.testdir({}), indexFile = 60_000 } = {})
   let count = 0
   let made = 0
   const said: string[] = []
-  const item = {
-    id: idOf(1),
-    created_at: '',
-    summary: JSON.stringify({ ...row(1, {}), needs: null }),
-  }
+  const item = { ...row(1, {}), needs: null } as unknown as TriageRow
   const index = createIndexFile({
     layout: { memoryRoot: memory },
-    rows(after) {
-      if (!after) made++
-      return after ? [] : Array(count).fill(item)
+    lists: {
+      newest() {
+        made++
+        return Array(count).fill(item)
+      },
     },
     ownership: { lost: ownership.signal },
     limits: { indexFile },

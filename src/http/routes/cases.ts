@@ -110,7 +110,7 @@ export const caseEndpoints = [
         count: () => lists.count(filters),
         after: lists.triage.bind(lists, filters),
       }
-      return paginateSource({ c, query }, source, { serialized: ({ summary }) => summary })
+      return paginateSource({ c, query }, source, { serialize: async ({ row }) => row })
     },
   }),
 

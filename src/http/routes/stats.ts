@@ -20,7 +20,11 @@ export const statsEndpoints = [
   }),
 ]
 
-export function readStats({ lists, now }: Pick<HttpDeps, 'lists' | 'now'>): Stats {
+export function readStats({
+  catalog,
+  lists,
+  now,
+}: Pick<HttpDeps, 'catalog' | 'lists' | 'now'>): Stats {
   const weeks = weeksUntil(now())
-  return statsOf(lists.runs(weeks[0]!), lists.waiting(), weeks)
+  return statsOf(catalog.runs(), lists.waiting(), weeks)
 }

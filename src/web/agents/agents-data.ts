@@ -5,7 +5,6 @@ import { triageFilters } from '../../http/triage.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { NotUnderstood } from '../../model/not-understood.ts'
 import type { Session } from '../../model/session.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
 import { isOver, recentConversations } from './recent-conversations.ts'
 
@@ -43,10 +42,10 @@ const MAX_CHOICES = 200
 export async function loadAgents(service: HttpDeps): Promise<AgentsData> {
   const filters = await triageFilters(service, { open: 'true' })
   const total = service.lists.counts(filters).reduce((sum, { count }) => sum + count, 0)
-  const first = service.lists.listPage(filters, 0, MAX_CHOICES).map((json) => {
-    const { id, title } = JSON.parse(json) as TriageRow
-    return { value: id, label: `${title} (${id.slice(0, 8)})` }
-  })
+  const first = service.lists.listPage(filters, 0, MAX_CHOICES).map(({ id, title }) => ({
+    value: id,
+    label: `${title} (${id.slice(0, 8)})`,
+  }))
   const rows = recentConversations(service).map((each) => rowOf(service, each))
   const { hooks } = await service.setup.hookLevels(service.conversations.list())
   const notUnderstood = service.conversations.notUnderstood.list()

@@ -10,7 +10,7 @@ import {
   type FilterName,
 } from '../../model/case-fields.ts'
 import { STATE_GROUPS } from '../../model/state-groups.ts'
-import type { CaseLists } from '../../state/case-lists.ts'
+import type { CaseLists } from '../../workspace/index/lists.ts'
 import { CASES } from '../shell/addresses.ts'
 
 /** The filters in the address of the list: a text, and for each field the values that match. */

@@ -37,9 +37,7 @@ export async function listing(
   const pages = Math.max(1, Math.ceil(fitting / PAGE_SIZE))
   const page = Math.min(wantedPage, pages)
   const chosen = group.length > 0 ? { ...others, group } : others
-  const rows = lists
-    .listPage(chosen, (page - 1) * PAGE_SIZE, PAGE_SIZE)
-    .map((json) => JSON.parse(json) as TriageRow)
+  const rows = lists.listPage(chosen, (page - 1) * PAGE_SIZE, PAGE_SIZE)
   return {
     groups: shown.flatMap((name) => {
       const own = rows.filter(({ state, needs }) => stateGroup(state, needs?.kind) === name)

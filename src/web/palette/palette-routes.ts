@@ -63,8 +63,7 @@ const ID_BEGINNING = /^[0-9a-f][0-9a-f-]{3,35}$/
 function findCases({ lists }: Pick<HttpDeps, 'lists'>, text: string): PaletteLink[] {
   const query = text.trim()
   const found: { row: TriageRow; score: number }[] = []
-  for (const { summary } of lists.newestRows(null, lists.count({}))) {
-    const row = JSON.parse(summary) as TriageRow
+  for (const row of lists.newest({}, null, null)) {
     const isId = ID_BEGINNING.test(query.toLowerCase()) && row.id.startsWith(query.toLowerCase())
     const score = isId ? Number.MAX_VALUE : fuzzyScore(query, row.title)
     if (score !== null) found.push({ row, score: query === '' ? 0 : score })

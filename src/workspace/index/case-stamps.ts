@@ -2,11 +2,10 @@
 
 import { hash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
-import { hasCode } from '../files/errno.ts'
-import type { FileStamp } from '../files/safe-read.ts'
-import { proofOfPicture } from '../model/picture.ts'
-import type { CaseEntry } from './case-entry.ts'
-import { isLatestWrong } from './latest.ts'
+import { hasCode } from '../../files/errno.ts'
+import type { FileStamp } from '../../files/safe-read.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import { isLatestWrong } from '../latest.ts'
 
 /** The stamps of a case's files when they were read. */
 export interface CaseStamps {
@@ -48,24 +47,25 @@ export function isUnchanged({ names, print }: CaseStamps, folder: string): boole
   return printOf(stamps) === print
 }
 
-/** Returns the folders among the names, as in `CaseEntry.folders`. */
-export function folderNames({ names }: CaseStamps): string[] {
-  return names.split('\n').filter((name) => !/\.md$/i.test(name) && !isPicture(name))
+/** As stored; empty if they prove nothing. */
+export function encodeStamps({ names, print }: CaseStamps): string {
+  return print === null ? '' : `${print} ${names}`
 }
 
-function isPicture(name: string): boolean {
-  return name.startsWith('artifacts/') && proofOfPicture(name.slice('artifacts/'.length)) !== null
+export function decodeStamps(text: string): CaseStamps {
+  const end = text.indexOf(' ')
+  return { names: shared(text.slice(end + 1)), print: end < 0 ? null : text.slice(0, end) }
 }
 
 /** Returns one shared string for equal names. Long names are rarely equal. */
-export function shared(names: string): string {
+function shared(names: string): string {
   if (names.length > 40) return names
   const known = shortNames.get(names)
   if (known === undefined) shortNames.set(names, names)
   return known ?? names
 }
 
-export function printOf(stamps: readonly (Stamp | null)[]): string | null {
+function printOf(stamps: readonly (Stamp | null)[]): string | null {
   const length = stamps.length * NUMBERS_PER_FILE
   if (length > numbers.length) numbers = new Float64Array(length * 2)
   let at = 0

@@ -1,0 +1,159 @@
+/** Turns what was read and published of a case into its rows in casefile.db, and back. */
+
+import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { FileHashes, Reading } from '../../model/changes.ts'
+import { isToBeStamped } from '../../model/proof.ts'
+import { isSealed, type Session } from '../../model/session.ts'
+import { isRunning } from '../../model/session-state.ts'
+import type { StoredRecord } from '../../state/records.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import { isLatestWrong } from '../latest.ts'
+import type { RecordFile } from '../record.ts'
+
+/** Version of the rows. */
+const FORMAT = 8
+
+/** Identifies the format of the rows. They belong to one build, as another may read the same files differently. */
+export function recordFormat(version: string): string {
+  const own = statSync(fileURLToPath(import.meta.url), { throwIfNoEntry: false })
+  return JSON.stringify([FORMAT, version, own?.mtimeMs])
+}
+
+type Files = Map<string, { hash: string; text?: string | undefined }>
+
+/** All files of a case by name, relative to its folder. */
+export function filesOf({ file, sessions, proofs, notes }: CaseEntry): Files {
+  const files: Files = new Map([['case.md', file]])
+  for (const [number, record] of sessions) files.set(`sessions/${number}.md`, record)
+  for (const [id, record] of proofs) files.set(`proof/${id}.md`, record)
+  for (const [name, note] of notes) files.set(name, note)
+  return files
+}
+
+/** The rows of files that were read anew since these were stored, and the files that are gone. */
+export function changedRecords(
+  stored: CaseEntry | null,
+  entry: CaseEntry,
+): { changed: StoredRecord[]; gone: string[] } {
+  const before: Files = stored ? filesOf(stored) : new Map()
+  const after = filesOf(entry)
+  const changed = [...after].filter(([name, record]) => before.get(name) !== record)
+  return {
+    changed: changed.map(([file, { text = null, ...record }]) => ({
+      file,
+      record: JSON.stringify(record),
+      text,
+    })),
+    gone: [...before.keys()].filter((name) => !after.has(name)),
+  }
+}
+
+/** What was published that does not follow from the files, as they may be read again in another process. */
+type Published = Pick<Reading, 'state' | 'problems' | 'causes'> & {
+  /** Hashes of files that cannot be read now. */
+  hashes: Record<string, string>
+}
+
+export function encodeFolder(entry: CaseEntry, published: Reading): string {
+  const { file: _, sessions: __, proofs, notes, folders, vanished: ___, ...others } = entry
+  const { state, problems, causes } = published
+  const hashes: Record<string, string> = {}
+  for (const [id, { hash }] of proofs)
+    if (hash === '') hashes[id] = published.proofs.get(id)?.hash ?? ''
+  for (const [name, { hash }] of notes)
+    if (hash === '') hashes[name] = published.notes.get(name) ?? ''
+  return JSON.stringify({
+    ...others,
+    folders: [...folders],
+    published: {
+      state,
+      problems,
+      causes,
+      hashes,
+    } satisfies Published,
+  })
+}
+
+export function decodeCase(folder: string, records: readonly Omit<StoredRecord, 'text'>[]) {
+  const { published, folders, ...others } = JSON.parse(folder) as CaseEntry & {
+    published: Published
+  }
+  const entry: CaseEntry = {
+    ...others,
+    folders: new Map(folders),
+    sessions: new Map(),
+    proofs: new Map(),
+    notes: new Map(),
+    vanished: false,
+  }
+  for (const { file, record } of records) {
+    const value = JSON.parse(record)
+    const [, part, name] = /^(sessions|proof)\/(.*)\.md$/.exec(file) ?? []
+    if (file === 'case.md') entry.file = value
+    else if (part === 'sessions') entry.sessions.set(Number(name), value)
+    else if (part === 'proof') entry.proofs.set(name!, value)
+    else entry.notes.set(file, value)
+  }
+  return { entry, published }
+}
+
+/** `known`: hashes of files that cannot be read now. */
+export function fileHashes(entry: CaseEntry, known: Record<string, string> = {}): FileHashes {
+  return {
+    isCaseReadable: entry.file.readable,
+    proof: (id) => entry.proofs.get(id)?.hash || (known[id] ?? ''),
+    notes: [...entry.notes].map(([name, { hash }]) => [name, hash || (known[name] ?? '')]),
+  }
+}
+
+/** Problems that depend on more than the file. */
+const DEPENDENT: readonly string[] = [
+  'trail_changed',
+  'field_by_hand',
+  'duplicate_id',
+  'id_mismatch',
+]
+
+/** Whether a start must read this file again, whatever its stamp. */
+function isUncertain({ readable, problems }: RecordFile<unknown>): boolean {
+  return !readable || problems.some(({ code }) => DEPENDENT.includes(code))
+}
+
+/** The case as a start reads it: without the stamps of uncertain files, or of all. */
+export function toReadAgain(entry: CaseEntry, all: boolean): CaseEntry {
+  const again = <T extends RecordFile<unknown>>(file: T): T =>
+    all || isUncertain(file) ? { ...file, stamp: null } : file
+  const each = <K, T extends RecordFile<unknown>>(files: Map<K, T>) =>
+    new Map([...files].map(([key, file]) => [key, again(file)]))
+  return {
+    ...entry,
+    file: again(entry.file),
+    sessions: each(entry.sessions),
+    proofs: each(entry.proofs),
+    folders: all ? new Map() : entry.folders,
+  }
+}
+
+/**
+ * Whether the files say all about the case, so that a start need not look at it if they are unchanged: nothing runs,
+ * and nothing that a person wrote waits for the service.
+ */
+export function isAtRest(entry: CaseEntry): boolean {
+  const { file, sessions, proofs, notes, vanished } = entry
+  return (
+    !vanished &&
+    !isLatestWrong(entry) &&
+    ![file, ...sessions.values(), ...proofs.values()].some(isUncertain) &&
+    [...notes.values()].every(({ hash }) => hash !== '') &&
+    [...proofs.values()].every(({ value }) => !value || !isToBeStamped(value)) &&
+    [...sessions.values()].every(({ value }) => value && isEnded(value))
+  )
+}
+
+/** Whether nothing runs for the session and no edit by a person waits for the service. */
+function isEnded(session: Session): boolean {
+  const { state, byHand } = session
+  if (byHand !== undefined || isRunning(state) || state === 'plan_ready') return false
+  return state !== 'complete' || isSealed(session)
+}

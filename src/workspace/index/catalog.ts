@@ -1,0 +1,242 @@
+/**
+ * The index of cases: of each the stamps of its files and its row in lists, in memory; recently used cases whole. What
+ * was published last is in casefile.db, and the index says which rows to write.
+ */
+
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { type Reading, readingOf } from '../../model/changes.ts'
+import type { FinishedRun } from '../../model/finished-runs.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
+import { partsOfKey } from '../../state/records.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import { fileHashes, filesOf, isAtRest } from './case-rows.ts'
+import { type CaseStamps, decodeStamps, stampsOf } from './case-stamps.ts'
+import { createListJson } from './list-json.ts'
+import { complete, encodeListed, type Listed, listedOf } from './listed-case.ts'
+import { type CaseLists, createCaseLists } from './lists.ts'
+import {
+  createLoadedCases,
+  type Loaded,
+  type LoadedCasesDeps,
+  type Present,
+} from './loaded-cases.ts'
+import { createUnsavedRows, type RowsToWrite } from './unsaved-rows.ts'
+
+export interface Catalog {
+  lists: CaseLists
+  entry(id: string): CaseEntry | undefined
+  /** The same, or as it was stored last while a start has not looked at the case yet. */
+  lastEntry(id: string): CaseEntry | undefined
+  has(id: string): boolean
+  /** The last readable text of a session, or of a case.md beside a running one, by `<case id>/<file>`. */
+  lastText(key: string): string | null
+  /** The stamps of the case's files when they were read. */
+  stamps(id: string): CaseStamps | undefined
+  /** The same, or as they were stored last while a start has not looked at the case yet. */
+  lastStamps(id: string): CaseStamps | undefined
+  ids(): string[]
+  size(): number
+  /** The cases that name this one as their parent. */
+  children(id: string): string[]
+  /** Adds a case whose files are unchanged since an earlier service stored it. */
+  adopt(id: string): void
+  put(entry: CaseEntry): void
+  /** Updates the stamps of a case whose contents have not changed. */
+  refresh(entry: CaseEntry): void
+  remove(id: string): void
+  /** The whole case, newest session and proof last; undefined if unknown. */
+  folder(id: string): CaseFolder | undefined
+  /** The JSON of `GET /cases/:id`; undefined if unknown. */
+  json(id: string): string | undefined
+  /** The row of a case in lists; undefined if unknown. */
+  row(id: string): TriageRow | undefined
+  /** The finished runs of all cases. */
+  runs(): FinishedRun[]
+  /** The JSON array of all cases, newest first; the same object until something changes. */
+  listJson(): Buffer
+  /** Discards values computed from a case: call it when its baseline, or whether a session of it runs, has changed. */
+  invalidate(id: string): void
+  /** What was published last of a case; null if it never was. */
+  published(id: string): Reading | null
+  /** What is to be published of a case; null if it is gone. */
+  reading(id: string): Reading | null
+  /** Call when this is published, before `unsavedRows`. */
+  setPublished(id: string, reading: Reading | null): void
+  /** Stored cases that a start has not found. */
+  notFound(): string[]
+  /** Cases whose files were not all unchanged at this start, or that wait for the service. */
+  readAtStart(): string[]
+  /** Whether nothing of the case runs, or waits for the service. */
+  isAtRest(id: string): boolean
+  /** What is not in the database yet, for the next transaction. */
+  unsavedRows(): RowsToWrite
+  endStart(): void
+}
+
+export type CatalogDeps = LoadedCasesDeps
+
+export function createCatalog(deps: CatalogDeps): Catalog {
+  const { baseline, stored } = deps
+  const cases = createLoadedCases(deps)
+  const known = new Map<string, Listed>()
+  /** Stored cases that a start has not looked at; loaded on first use. */
+  let notSeen: Map<string, { stamps: CaseStamps; listed: string }> | null = null
+  let readAtStart: Set<string> | null = new Set()
+  const lists = createCaseLists({ ids: () => known.keys(), row })
+  const list = createListJson({ ids: () => lists.newest({}, null, null), kept, stored })
+  const unsaved = createUnsavedRows(cases, (id, entry) => {
+    row(id)
+    return encodeListed(known.get(id)!, entry, baseline(id) !== undefined)
+  })
+
+  function unseen() {
+    const rows = notSeen ? [] : (stored?.listed() ?? [])
+    notSeen ??= new Map(
+      rows.map(({ id, stamps, listed }) => [
+        id,
+        { stamps: decodeStamps(stored?.isOtherFormat ? '' : stamps), listed },
+      ]),
+    )
+    return notSeen
+  }
+
+  function load(id: string): Loaded | undefined {
+    const isSeen = known.has(id)
+    return isSeen || unseen().has(id) ? cases.load(id, isSeen) : cases.inMemory(id)
+  }
+
+  function present(id: string): Present | undefined {
+    const loaded = known.has(id) ? load(id) : undefined
+    return loaded?.entry ? (loaded as Present) : undefined
+  }
+
+  function folder(id: string): CaseFolder | undefined {
+    const loaded = present(id)
+    return loaded && cases.folder(loaded)
+  }
+
+  function row(id: string): TriageRow | undefined {
+    const listed = known.get(id)
+    return listed && (listed.row ?? complete(listed, cases, present(id)!))
+  }
+
+  /** The JSON of a case whose row is outdated. */
+  function kept(id: string): string | undefined {
+    return cases.kept.has(id) && known.has(id) ? cases.json(present(id)!) : undefined
+  }
+
+  function changed(id: string): void {
+    lists.changed(id)
+    list.changed()
+  }
+
+  /** Sets what is known of a case; its row in lists is made when it is asked for. */
+  function replace(entry: CaseEntry, isUnpublished: boolean): void {
+    const { id } = entry
+    const before = load(id)
+    const loaded: Loaded = {
+      entry,
+      stored: before?.stored ?? null,
+      published: before?.published ?? null,
+      isUnpublished: isUnpublished || before?.isUnpublished === true,
+      folder: null,
+      json: null,
+    }
+    if (isUnpublished || cases.kept.has(id)) cases.keep(id, loaded)
+    else cases.use(id, loaded)
+    if (loaded.isUnpublished) unsaved.delete(id)
+    else unsaved.add(id)
+    known.set(id, listedOf(entry))
+    unseen().delete(id)
+    readAtStart?.add(id)
+    changed(id)
+  }
+
+  return {
+    lists,
+    entry: (id) => present(id)?.entry,
+    lastEntry: (id) => load(id)?.entry ?? undefined,
+    has: (id) => known.has(id),
+    lastText(key) {
+      const [id, file] = partsOfKey(key)
+      const entry = load(id)?.entry
+      const fresh = entry && filesOf(entry).get(file)?.text
+      return fresh ?? stored?.text(id, file) ?? null
+    },
+    stamps: (id) => known.get(id)?.stamps,
+    lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,
+    ids: () => [...known.keys()],
+    size: () => known.size,
+    children: (id) => [...known].flatMap(([each, { parent }]) => (parent === id ? [each] : [])),
+    adopt(id) {
+      const found = unseen().get(id)
+      if (!found) return
+      known.set(id, { stamps: found.stamps, ...JSON.parse(found.listed) })
+      unseen().delete(id)
+      changed(id)
+    },
+    put: (entry) => replace(entry, true),
+    refresh(entry) {
+      const listed = known.get(entry.id)
+      if (!listed) return replace(entry, false)
+      const loaded = load(entry.id)!
+      Object.assign(loaded, { entry, folder: null, json: null })
+      listed.stamps = stampsOf(entry)
+      if (!loaded.isUnpublished) unsaved.add(entry.id)
+    },
+    remove(id) {
+      const before = load(id)
+      if (!before) return
+      cases.keep(id, { ...before, entry: null, isUnpublished: true, folder: null, json: null })
+      known.delete(id)
+      unseen().delete(id)
+      unsaved.delete(id)
+      changed(id)
+    },
+    folder,
+    json(id) {
+      const loaded = known.has(id) ? cases.inMemory(id) : undefined
+      if (loaded) return cases.json(loaded as Present)
+      return known.has(id) ? stored?.json(id) : undefined
+    },
+    row,
+    runs: () =>
+      [...known].flatMap(([id, listed]) => {
+        row(id) // sets them
+        return listed.runs
+      }),
+    listJson: list.bytes,
+    invalidate(id) {
+      const loaded = present(id)
+      if (!loaded) return
+      Object.assign(loaded, { folder: null, json: null })
+      known.get(id)!.row = null
+      cases.keep(id, loaded)
+      if (!loaded.isUnpublished) unsaved.add(id)
+      changed(id)
+    },
+    published: (id) => load(id)?.published ?? null,
+    reading(id) {
+      const loaded = present(id)
+      if (!loaded) return null
+      return readingOf(cases.folder(loaded), fileHashes(loaded.entry), loaded.published)
+    },
+    setPublished(id, published) {
+      const loaded = load(id)
+      if (!loaded) return
+      Object.assign(loaded, { published, isUnpublished: false })
+      cases.keep(id, loaded)
+      unsaved.add(id)
+    },
+    notFound: () => [...unseen().keys()],
+    readAtStart: () => [...(readAtStart ?? [])],
+    isAtRest: (id) => {
+      const entry = present(id)?.entry
+      return entry === undefined || (baseline(id) === undefined && isAtRest(entry))
+    },
+    unsavedRows: unsaved.take,
+    endStart() {
+      readAtStart = null
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { type FinishedRun, finishedRuns } from '../../model/finished-runs.ts'
+import { type TriageRow, triageRow } from '../../model/triage-row.ts'
+import type { ListedCase } from '../../state/records.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import { isAtRest } from './case-rows.ts'
+import { type CaseStamps, encodeStamps, stampsOf } from './case-stamps.ts'
+import type { LoadedCases, Present } from './loaded-cases.ts'
+
+/** What is in memory of each case. */
+export interface Listed {
+  stamps: CaseStamps
+  /** Null until it is asked for. */
+  row: TriageRow | null
+  runs: readonly FinishedRun[]
+  parent: string | null
+}
+
+const NO_RUNS: readonly FinishedRun[] = []
+
+export function listedOf(entry: CaseEntry): Listed {
+  const { parent } = entry.file.value
+  return {
+    stamps: stampsOf(entry),
+    row: null,
+    runs: NO_RUNS,
+    // copied, as a substring would keep the whole text in memory
+    parent: parent === null ? null : Buffer.from(parent).toString(),
+  }
+}
+
+/** Sets what follows from the whole case. */
+export function complete(listed: Listed, cases: LoadedCases, loaded: Present): TriageRow {
+  const folder = cases.folder(loaded)
+  const runs = finishedRuns(folder.sessions)
+  listed.row = triageRow(folder, cases.caseJson(loaded))
+  listed.runs = runs.length > 0 ? runs : NO_RUNS
+  return listed.row
+}
+
+export function encodeListed(
+  { stamps, row, runs, parent }: Listed,
+  entry: CaseEntry,
+  isFrozen: boolean,
+): Omit<ListedCase, 'id'> {
+  return {
+    stamps: !isFrozen && isAtRest(entry) ? encodeStamps(stamps) : '',
+    listed: JSON.stringify({ row, runs, parent }),
+  }
+}

@@ -1,0 +1,112 @@
+/** Whole cases, in memory only while they are in use or are not stored yet, and loaded from casefile.db again. */
+
+import { LRUCache } from 'lru-cache'
+import type { Baseline } from '../../model/baseline.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { type CaseJson, caseJson } from '../../model/case-json.ts'
+import { type Reading, readingOf } from '../../model/changes.ts'
+import type { ReadRecords } from '../../state/records.ts'
+import { buildCaseFolder } from '../build-case-folder.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import { decodeCase, fileHashes, toReadAgain } from './case-rows.ts'
+
+export interface Loaded {
+  /** Null if the case is gone. */
+  entry: CaseEntry | null
+  /** What the rows in the database were made of; null if there are none. */
+  stored: CaseEntry | null
+  /** What was published last; null if nothing was. */
+  published: Reading | null
+  /** Whether it has changed since that was published. */
+  isUnpublished: boolean
+  folder: CaseFolder | null
+  json: string | null
+}
+
+/** The same, of a case that is not gone. */
+export type Present = Loaded & { entry: CaseEntry }
+
+export interface LoadedCases {
+  /** `isSeen`: whether this start has looked at the case. */
+  load(id: string, isSeen: boolean): Loaded | undefined
+  /** The same, only if it is in memory. */
+  inMemory(id: string): Loaded | undefined
+  use(id: string, loaded: Loaded): void
+  /** Keeps a case in memory until its rows are written. */
+  keep(id: string, loaded: Loaded): void
+  /** Call when the rows of a case that is kept are written. */
+  release(id: string): void
+  kept: ReadonlyMap<string, Loaded>
+  folder(loaded: Present): CaseFolder
+  caseJson(loaded: Present): CaseJson
+  /** The JSON of `GET /cases/:id`. */
+  json(loaded: Present): string
+}
+
+export interface LoadedCasesDeps {
+  /** Whether a session runs in this process. */
+  isRunningHere(sessionId: string): boolean
+  /** The baseline of a case. */
+  baseline(caseId: string): Baseline | undefined
+  /** Cases that are not in use; without it all stay in memory. */
+  stored?: ReadRecords
+}
+
+/** Number of recently used cases in memory. */
+const MAX_RECENT = 300
+
+export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
+  const { isRunningHere, baseline, stored } = deps
+  const recent = new LRUCache<string, Loaded>({ max: MAX_RECENT })
+  const kept = new Map<string, Loaded>()
+
+  function build(entry: CaseEntry): CaseFolder {
+    return buildCaseFolder(entry, isRunningHere, baseline(entry.id))
+  }
+
+  function folder(loaded: Present): CaseFolder {
+    loaded.folder ??= build(loaded.entry)
+    return loaded.folder
+  }
+
+  const asJson = (loaded: Present) => caseJson(folder(loaded), loaded.entry.file.mtimeMs)
+
+  return {
+    load(id, isSeen) {
+      const known = kept.get(id) ?? recent.get(id)
+      const rows = known ? undefined : stored?.case(id)
+      if (!rows) return known
+      const { entry, published } = decodeCase(rows.folder, rows.records)
+      const { hashes, ...others } = published
+      const folder = build(entry)
+      const loaded: Loaded = {
+        entry: isSeen ? entry : toReadAgain(entry, stored!.isOtherFormat),
+        stored: entry,
+        published: { ...readingOf(folder, fileHashes(entry, hashes), null), ...others },
+        isUnpublished: false,
+        folder: isSeen ? folder : null,
+        json: null,
+      }
+      recent.set(id, loaded)
+      return loaded
+    },
+    inMemory: (id) => kept.get(id) ?? recent.peek(id),
+    use: (id, loaded) => void recent.set(id, loaded),
+    keep(id, loaded) {
+      recent.delete(id)
+      kept.set(id, loaded)
+    },
+    release(id) {
+      const loaded = kept.get(id)
+      kept.delete(id)
+      if (loaded?.entry) recent.set(id, loaded)
+    },
+    kept,
+    folder,
+    caseJson: asJson,
+    json(loaded) {
+      loaded.json ??= JSON.stringify(asJson(loaded))
+      return loaded.json
+    },
+  }
+}
