@@ -29,6 +29,17 @@ t.test('a memory file is rendered, and is there as source', async (t) => {
   t.match(source, '# Hello␍</span>\n', 'with the line ends that it has')
 })
 
+t.test('of a large file the first part is shown, and where the rest is', async (t) => {
+  const { id } = await app.newCase()
+  await app.request('PUT', `/cases/${id}/memory/large.md`, `${'> '.repeat(400_000)}\n\nIts end.\n`)
+  for (const query of ['', '?source']) {
+    const html = await pageOf(`/case/${id}/memory/large.md${query}`)
+    t.match(textOf(html, 'memory-text'), 'Only the first 512.0 KiB are shown here.', query)
+    t.match(html, `<a href="/cases/${id}/memory/large.md">Show the whole file</a>`)
+    t.notMatch(html, 'Its end.')
+  }
+})
+
 t.test('frontmatter is no prose', async (t) => {
   const { id } = await app.newCase({ title: 'In front', description: '## Why\n\nText' })
   const html = await pageOf(`/case/${id}/memory/case.md`)

@@ -21,12 +21,19 @@ interface MemoryPageProps {
   template?: string | undefined
 }
 
+/** To render a megabyte takes 0.2 s, in which nothing else is answered. */
+const MAX_SHOWN = 512 * 1024
+
+const contentOf = (id: string, filename: string) =>
+  `/cases/${id}/memory/${encodeURIComponent(filename)}`
+
 /** A markdown file of a case. client/memory-editor.tsx puts its editor into #memory-editor. */
 export function MemoryPage({ assets, folder, data, isSource, template }: MemoryPageProps) {
   const { id, title } = folder.case
   const { url, file, filename, sealed, path, session, problems } = data
   const name = visibleName(data.name)
   const canEdit = sealed === null && filename !== null
+  const shown = (file?.text ?? '').slice(0, MAX_SHOWN).toWellFormed()
   return (
     <Page title={`${name}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="memory-head">
@@ -44,13 +51,7 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
           </p>
         )}
       </div>
-      {canEdit && (
-        <div
-          id="memory-editor"
-          data-api={`/cases/${id}/memory/${encodeURIComponent(filename)}`}
-          data-keep
-        />
-      )}
+      {canEdit && <div id="memory-editor" data-api={contentOf(id, filename)} data-keep />}
       {/* outside of what the script owns, so that a refresh brings the version of the file */}
       <div
         id="memory-now"
@@ -70,10 +71,16 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
             />
             {canEdit && <EditButton label="Edit" />}
           </header>
+          {shown.length < file.text.length && (
+            <p class="notice" data-tone="info">
+              Only the first {sizeText(MAX_SHOWN)} are shown here.{' '}
+              {filename !== null && <a href={contentOf(id, filename)}>Show the whole file</a>}
+            </p>
+          )}
           {isSource ? (
-            <NumberedSource label={`Source of ${name}`} text={file.text} problems={problems} />
+            <NumberedSource label={`Source of ${name}`} text={shown} problems={problems} />
           ) : (
-            <Prose caseId={id} text={file.text} under={1} />
+            <Prose caseId={id} text={shown} under={1} />
           )}
         </section>
       )}
