@@ -69,7 +69,7 @@ export const countsSuite = {
     await delay(35_000) // what runs after half a minute of quiet has run
     const idle = await traced(pid, () => delay(IDLE_MS), 0)
     yield count('20 s with nothing to do: programs, syncs', idle.all.programs + idle.all.syncs, 0)
-    yield count('20 s with nothing to do: looks at files', idle.all.looks, 0)
+    yield count('20 s with nothing to do: seconds with a look at files', idle.all.seconds, 2)
 
     await casefile.stop('SIGTERM')
 
@@ -136,7 +136,9 @@ function countsOf(lines) {
   const calls =
     of(/\w\(/) -
     of(/\b(?:epoll_\w+|futex|read\(\d+<anon_inode|madvise|mprotect|mmap|munmap|getrusage)\b/)
-  return { calls, syncs: of(SYNC), programs: of(PROGRAM), looks: of(LOOK) }
+  const looks = lines.filter((line) => LOOK.test(line))
+  const seconds = new Set(looks.map((line) => /\d\d:\d\d:\d\d/.exec(line)?.[0])).size
+  return { calls, syncs: of(SYNC), programs: of(PROGRAM), seconds }
 }
 
 /** @param {{ root: string, stateDir: string, cases: string }} workspace @param {SuiteOptions} options */

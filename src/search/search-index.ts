@@ -96,6 +96,7 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
     for (const id of changed) {
       if (isClosed || tables.isFailing()) break
       if (written.has(id)) await store()
+      if (written.size > 0) await yieldIfBusy()
       changed.delete(id)
       try {
         characters += updateCase(id)
@@ -105,8 +106,8 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
         log(`case ${id} could not be indexed for search: ${error}`)
       }
       if (characters > BATCH_CHARACTERS) await store()
-      await yieldIfBusy()
     }
+    // in the transaction of the last rows
     if (changed.size === 0 && !isComplete) {
       tables.setStatus(COMPLETE)
       isComplete = true
