@@ -5,6 +5,7 @@ import type { ServiceLocation } from '../client/session-stream.ts'
 import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Served } from '../serve.ts'
+import type { Folders } from '../settings/folders.ts'
 import { askOwner, createOwnerTimeouts } from '../state/owner/find-owner.ts'
 import {
   isGone,
@@ -15,7 +16,6 @@ import {
   readRecord,
   remedyOfSilent,
 } from '../state/owner/owner-record.ts'
-import type { Folders } from '../workspace/settings/folders.ts'
 
 export interface Connection {
   client: Client

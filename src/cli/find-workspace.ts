@@ -3,8 +3,8 @@ import { isFolder } from '../files/folder-names.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
+import { type Folders, findFolders } from '../settings/folders.ts'
 import { askOwner } from '../state/owner/find-owner.ts'
-import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 
 /** Folders from the options of a command. Without `root` the workspace is searched for. */
 export interface WorkspaceOptions {

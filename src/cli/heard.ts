@@ -2,8 +2,8 @@ import { createClient } from '../client/client.ts'
 import type { ConversationJson } from '../http/schemas/conversation.ts'
 import type { HealthJson } from '../http/schemas/system.ts'
 import type { NotUnderstood } from '../model/not-understood.ts'
+import type { Folders } from '../settings/folders.ts'
 import { findService } from '../state/owner/find-owner.ts'
-import type { Folders } from '../workspace/settings/folders.ts'
 
 /** The running service, and what it has heard of hooks. */
 export interface Heard {

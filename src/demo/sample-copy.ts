@@ -15,10 +15,10 @@ import {
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
+import { gitText } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { defaultStateFolder, openStateFolder } from '../state/state-folder.ts'
-import { gitText } from '../workspace/git/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 interface SampleCopyOptions {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { runGit } from '../git/command.ts'
 import {
   type HeardConversation,
   type LeveledReport,
@@ -18,11 +19,10 @@ import { hostsOf } from '../sessions/hosts.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
 import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
+import type { Places } from '../settings/places.ts'
+import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
 import { desktopTrouble } from '../webhooks/desktop.ts'
-import { runGit } from '../workspace/git/git-command.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import type { Places } from '../workspace/settings/places.ts'
-import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
 
 /** What is known about this machine and a workspace before any agent is started. */
 export interface Examination {

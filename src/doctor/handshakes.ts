@@ -9,7 +9,7 @@ import { killRunById } from '../runners/process/kill-run.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
 import { notStarted, whyUntrusted } from '../sessions/start-checks.ts'
-import type { Places } from '../workspace/settings/places.ts'
+import type { Places } from '../settings/places.ts'
 
 export interface AgentHandshake {
   id: string

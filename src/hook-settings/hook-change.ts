@@ -1,6 +1,6 @@
 /** Installs and removes the hooks of one agent, as commands and the API do. */
 
-import type { TrustFile } from '../workspace/settings/trust-file.ts'
+import type { TrustFile } from '../settings/trust-file.ts'
 import type { AgentHooks, Place } from './agent-hooks.ts'
 import { hookTarget, workspaceKey } from './agents.ts'
 import { carryOut, planInstall, planRemoval, type SettingsChange } from './install.ts'

@@ -1,6 +1,6 @@
 /** `casefile hooks test`: tries installed hooks against the running service, and stores what held. */
 
-import type { TrustFile } from '../workspace/settings/trust-file.ts'
+import type { TrustFile } from '../settings/trust-file.ts'
 import type { AgentHooks } from './agent-hooks.ts'
 import { HOOK_AGENTS, hookTarget } from './agents.ts'
 import { isPlainCommand } from './hook-command.ts'

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { realPathOf } from '../files/real-path.ts'
+import { findDotGit } from '../git/dot-git.ts'
 import { CLIENT_SECRET, HOOK_FINDER, hookScript } from '../runners/hooks/hook-script.ts'
 import {
   announceToHooks,
@@ -9,7 +10,6 @@ import {
   writeHookFinder,
   writeHookScript,
 } from '../state/hook-files.ts'
-import { findDotGit } from '../workspace/git/dot-git.ts'
 
 export interface HookPlaces {
   /** The workspace. */

@@ -1,4 +1,4 @@
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
 
 /** What `casefile init` sets, besides how git keeps the cases. What is not given stays as it is. */
 export interface SetupChoice {

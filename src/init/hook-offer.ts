@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path'
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
 import type { InitDeps, InitOptions } from './deps.ts'
 import {
   commitMessageHook,

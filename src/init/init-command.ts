@@ -1,20 +1,16 @@
 import { join, relative } from 'node:path'
 import { isFolder } from '../files/folder-names.ts'
 import { isWithin } from '../files/real-path.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
+import { findRepository } from '../git/repository.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { providerOf } from '../sessions/providers.ts'
+import { editableSettings, type SettingValues, settingsWith } from '../settings/change-settings.ts'
+import { findPlaces } from '../settings/places.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { makeMemoryRoot, missingInMemoryRoot } from '../workspace/case-making.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import {
-  editableSettings,
-  type SettingValues,
-  settingsWith,
-} from '../workspace/settings/change-settings.ts'
-import { findPlaces } from '../workspace/settings/places.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { DEFAULT_KIND, type InitDeps, type InitOptions, type SetupChoice } from './deps.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { type MemoryPlace, memorySteps, presentKind } from './git-memory.ts'

@@ -2,9 +2,9 @@
 
 import { entriesIn, isFolder } from '../files/folder-names.ts'
 import { isWithin } from '../files/real-path.ts'
+import { MEMORY_KINDS, type MemoryKind } from '../git/memory-kind.ts'
+import { findRepository, type GitRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
-import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
-import { MEMORY_KINDS, type MemoryKind } from '../workspace/git/memory-kind.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { memorySteps, presentKind } from './git-memory.ts'
 import type { Step } from './steps.ts'

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { stampOf } from '../files/safe-read.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
 import { HOOK_AGENTS } from '../hook-settings/agents.ts'
 import {
   type HeardConversation,
@@ -26,12 +27,11 @@ import {
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
+import { planSettings, settingsText } from '../settings/change-settings.ts'
+import type { TrustFile } from '../settings/trust-file.ts'
+import { workingFolder } from '../settings/workdir.ts'
 import { findSigningKey, keyName } from '../signing/signing-key.ts'
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { readMemory } from '../workspace/memory-files.ts'
-import { planSettings, settingsText } from '../workspace/settings/change-settings.ts'
-import type { TrustFile } from '../workspace/settings/trust-file.ts'
-import { workingFolder } from '../workspace/workdir.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { hookAgent } from './hook-agent.ts'
 import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'

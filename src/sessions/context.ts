@@ -15,13 +15,13 @@ import { lastOf } from '../model/trail.ts'
 import { findTests } from '../runners/project-tests.ts'
 import { testsStep } from '../runners/runbook-plan.ts'
 import type { Search } from '../search/search.ts'
-import { historyOf } from '../workspace/history-append.ts'
-import type { Catalog } from '../workspace/index/catalog.ts'
-import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import {
   type ProjectInstructions,
   readProjectInstructions,
-} from '../workspace/settings/project-instructions.ts'
+} from '../settings/project-instructions.ts'
+import { historyOf } from '../workspace/history-append.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
+import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Provider } from './providers.ts'
 

@@ -1,6 +1,6 @@
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { agentVariables, type EnvRule } from '../runners/agents/environment.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 
 const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|XDG_[A-Z_]+)$/
 

@@ -1,9 +1,9 @@
 /** The state of a working folder when a plan was approved, to see later whether it still is the same. */
 
-import { excludedPaths } from '../snapshots/git-excluded.ts'
-import { openTreeSnapshots } from '../snapshots/git-tree.ts'
-import { runGit } from '../workspace/git/git-command.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
+import { runGit } from '../git/command.ts'
+import { excludedPaths } from '../git/excluded.ts'
+import { findRepository } from '../git/repository.ts'
+import { openTreeSnapshots } from '../git/tree.ts'
 
 export interface FolderPrint {
   /** The commit that is checked out; null before the first one. */

@@ -12,7 +12,7 @@ import {
   type RuntimeFolders,
   type SandboxRuntime,
 } from '../runners/process/sandbox-runtime.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 
 type HostDeps = Pick<SessionDeps, 'layout' | 'environment'>

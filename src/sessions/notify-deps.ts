@@ -2,14 +2,14 @@
 
 import { resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
+import { runGit } from '../git/command.ts'
 import type { Problem } from '../model/problem.ts'
 import { type NotifyTarget, SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { waitingOf } from '../model/waiting.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { desktopTrouble } from '../webhooks/desktop.ts'
 import type { NotifyDeps } from '../webhooks/notify-targets.ts'
-import { runGit } from '../workspace/git/git-command.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Redactor } from './redaction.ts'
 import type { Secret } from './secrets.ts'
 

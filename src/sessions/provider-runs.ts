@@ -11,7 +11,7 @@ import {
   type RunProcess,
   runProcess,
 } from '../runners/process/run-processes.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { createLiveOutput } from './live-output.ts'

@@ -11,7 +11,7 @@ import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
 import { runbook } from '../runners/runbook.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 

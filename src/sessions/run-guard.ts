@@ -1,4 +1,5 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import type { GitActivity } from '../git/activity.ts'
 import {
   type Baseline,
   baselineOfIgnored,
@@ -21,7 +22,6 @@ import {
 } from '../runners/process/left-processes.ts'
 import type { BaselineStore, OpenRun } from '../state/baselines.ts'
 import type { Baselines } from '../workspace/baselines.ts'
-import type { GitActivity } from '../workspace/git/git-activity.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Scan, ScanDeps } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'

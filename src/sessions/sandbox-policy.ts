@@ -14,9 +14,9 @@ import {
   type Sandbox,
 } from '../runners/process/sandbox.ts'
 import type { SandboxView } from '../runners/process/sandbox-plan.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import { allStateFolders } from '../state/state-folder.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { makeProtectedPaths } from './git-protected-paths.ts'
 import { hostsOf, mustHaveRuntime, type Reach, withHosts } from './hosts.ts'

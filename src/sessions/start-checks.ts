@@ -13,9 +13,9 @@ import {
   isTrustedFile,
   searchTop,
   type TrustedFiles,
-} from '../workspace/settings/agent-files.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
-import { workingFolder } from '../workspace/workdir.ts'
+} from '../settings/agent-files.ts'
+import type { TrustedSettings } from '../settings/trusted-settings.ts'
+import { workingFolder } from '../settings/workdir.ts'
 import { mustHaveWorktree } from './isolation-checks.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
 

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../files/real-path.ts'
+import { findUncommitted, type UncommittedChange } from '../git/uncommitted.ts'
 import { AppError } from '../model/app-error.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
-import { findUncommitted, type UncommittedChange } from '../snapshots/uncommitted.ts'
+import { workingFolder } from '../settings/workdir.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { workingFolder } from '../workspace/workdir.ts'
 
 /** An uncommitted change, with the session that left it if one did. */
 export interface FolderChange extends UncommittedChange {

@@ -1,8 +1,8 @@
 import type { Problem } from '../model/problem.ts'
+import type { FoundPlaces } from '../settings/places.ts'
 import type { Database } from '../state/database.ts'
 import { folderProblems, stateProblems } from '../state/state-problems.ts'
 import type { Scan } from '../workspace/scan.ts'
-import type { FoundPlaces } from '../workspace/settings/places.ts'
 import { desktopProblems } from './notify-deps.ts'
 import { agentFileProblems, type installedReaders } from './start-checks.ts'
 

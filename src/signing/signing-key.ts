@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { serviceProgram } from '../files/service-program.ts'
+import { runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import {
   type Approval,
   approvalStatement,
   SIGNATURE_NAMESPACE,
 } from '../model/approval-statement.ts'
-import { runGit } from '../workspace/git/git-command.ts'
 import type { SentSignature } from './approval-signature.ts'
 
 /** The operator's SSH key: a file (private, or public if an agent has the private one), or a public key in git's settings. */

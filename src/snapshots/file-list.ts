@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
-import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
-import { excludedPaths } from './git-excluded.ts'
+import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { excludedPaths } from '../git/excluded.ts'
 import {
   createScratchRepository,
   type GitLimits,
@@ -13,7 +13,7 @@ import {
   missingGit,
   openScratchFolder,
   userGit,
-} from './git-scratch.ts'
+} from '../git/scratch.ts'
 import type { FoundRepository } from './repository-state.ts'
 
 /** A folder to list: in a repository, or its own top without one. */

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
-import { runGit } from '../workspace/git/git-command.ts'
+import { runGit } from '../git/command.ts'
 import { findRepositoryFolders } from './repository-state.ts'
 
 /** Keys whose values are paths or commands. */

@@ -8,15 +8,15 @@ import { join } from 'node:path'
 import { isOpenFolder } from '../files/folder-names.ts'
 import { plainText } from '../files/plain-text.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
-import { AppError } from '../model/app-error.ts'
-import { gitText } from '../workspace/git/git-command.ts'
+import { gitText } from '../git/command.ts'
 import {
   borrowObjects,
   type GitLimits,
   gitLimits,
   initRepository,
   isolatedGit,
-} from './git-scratch.ts'
+} from '../git/scratch.ts'
+import { AppError } from '../model/app-error.ts'
 import { contentsBelow } from './plan-contents.ts'
 import { differences } from './plan-differences.ts'
 import { shownPath } from './plan-walk.ts'

@@ -1,9 +1,9 @@
 /** Compares a folder before and after planning: tracked files by git, other files by stamps. */
 
 import { join } from 'node:path'
+import { excludedPaths } from '../git/excluded.ts'
+import type { GitLimits } from '../git/scratch.ts'
 import { type FileList, type ListedFolder, listFiles, listUntracked } from './file-list.ts'
-import { excludedPaths } from './git-excluded.ts'
-import type { GitLimits } from './git-scratch.ts'
 import { MAX_STAMPS, type Stamps, stampsBelow } from './ignored-files.ts'
 import { differences } from './plan-differences.ts'
 import { type Files, readFiles } from './plan-files.ts'

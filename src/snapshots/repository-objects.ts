@@ -3,8 +3,8 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
-import { runGit } from '../workspace/git/git-command.ts'
-import { createScratchRepository, type GitLimits, openScratchFolder } from './git-scratch.ts'
+import { runGit } from '../git/command.ts'
+import { createScratchRepository, type GitLimits, openScratchFolder } from '../git/scratch.ts'
 
 /** Object ids by file, such as `ab/cdef…` or `pack/pack-….idx`. */
 export type StoredObjects = Map<string, string[]>

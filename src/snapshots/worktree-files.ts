@@ -6,8 +6,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
+import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
-import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 
 export const INCLUDE_FILE = '.worktreeinclude'
 

@@ -2,8 +2,8 @@
 
 import { relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
-import { programObjection, runGit } from '../workspace/git/git-command.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
+import { programObjection, runGit } from '../git/command.ts'
+import { findRepository } from '../git/repository.ts'
 import { findRepositoryFolders } from './repository-state.ts'
 
 /** Where the worktree of a session comes from. */

@@ -6,8 +6,8 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
-import { borrowObjects, initRepository, isolatedGit, openScratchFolder } from './git-scratch.ts'
+import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
+import { borrowObjects, initRepository, isolatedGit, openScratchFolder } from '../git/scratch.ts'
 import type { WorktreeNote, WorktreePlaces } from './worktree-notes.ts'
 import { COMMIT, type OtherCommit, otherCommits, refFile } from './worktree-refs.ts'
 

@@ -28,7 +28,7 @@ export interface RunRecords {
   all(): RunRecord[]
 }
 
-/** As `workspace/git/brought-files.ts` finds it, with the time. */
+/** As `git/brought-files.ts` finds it, with the time. */
 const GIT_START = z.object({
   at: z.number(),
   isRepository: z.boolean(),

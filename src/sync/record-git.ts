@@ -7,8 +7,8 @@ import {
   gitText,
   runGit,
   runProgramObjection,
-} from '../workspace/git/git-command.ts'
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+} from '../git/command.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
 import { isRecordPath } from '../workspace/record-paths.ts'
 import { SyncStop, stopFor } from './sync-stop.ts'
 

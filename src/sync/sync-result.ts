@@ -1,4 +1,4 @@
-import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import type { MemoryKind } from '../git/memory-kind.ts'
 import type { BrokenFile } from './broken-files.ts'
 import type { CaseName } from './record-commit.ts'
 import type { MergeReport } from './record-merge.ts'

@@ -1,7 +1,7 @@
 /** When a sync must stop. */
 
+import { unfinishedWork } from '../git/unfinished-work.ts'
 import { counted } from '../model/amounts.ts'
-import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 import { brokenFiles } from './broken-files.ts'
 import { countUnpushed } from './history.ts'
 import { isShared, type RecordGit, type Upstream } from './record-git.ts'

@@ -1,5 +1,5 @@
 import { isBreaking } from '../model/problem.ts'
-import type { Places } from '../workspace/settings/places.ts'
+import type { Places } from '../settings/places.ts'
 import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'
 

@@ -3,11 +3,11 @@ import type { RemovedRestriction, Restrictions } from '../model/restrictions.ts'
 import type { NotifyTarget, ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
+import { isTrustedFile } from '../settings/agent-files.ts'
+import type { Places } from '../settings/places.ts'
+import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { isTrustedFile } from '../workspace/settings/agent-files.ts'
-import { type OutsideFolder, workingFolders } from '../workspace/settings/outside-folders.ts'
-import type { Places } from '../workspace/settings/places.ts'
-import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
+import { type OutsideFolder, workingFolders } from './outside-folders.ts'
 
 /** Everything that needs the operator's trust to take effect, as it is in the files now. */
 export interface Offer {

@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
+import { type GitCommandOptions, gitText } from '../git/command.ts'
+import type { LoggedCommit } from '../git/log.ts'
 import type { Session } from '../model/session.ts'
 import { sessionResults } from '../model/session-results.ts'
 import { lastOf, standingApproval } from '../model/trail.ts'
 import { changeHashes } from '../snapshots/change-hash.ts'
-import { type GitCommandOptions, gitText } from '../workspace/git/git-command.ts'
-import type { LoggedCommit } from '../workspace/git/git-log.ts'
 import { isResult } from './same-file.ts'
 
 /** What a session has to do with a file of a commit: it left it so, changed it otherwise, or did not change it. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { readRegular, stampOf } from '../files/safe-read.ts'
+import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { readTrailers, trailerText } from '../model/commit-trailer.ts'
-import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import type { NamedSession } from './named-sessions.ts'
 
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024

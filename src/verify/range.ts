@@ -1,5 +1,5 @@
+import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
-import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 
 export interface CommitRange {
   /** As git takes it. */

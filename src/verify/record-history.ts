@@ -1,10 +1,10 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
+import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { readBlobs } from '../git/contents.ts'
+import { EACH_PARENT, gitLog } from '../git/log.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type TrailLine, trueLines } from '../model/trail.ts'
 import { UUID } from '../model/words.ts'
-import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
-import { readBlobs } from '../workspace/git/git-contents.ts'
-import { EACH_PARENT, gitLog } from '../workspace/git/git-log.ts'
 
 /** What a file of a case once was. */
 export interface FileVersion {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { type GitCommandOptions, runGit } from '../git/command.ts'
 import type { FileResult } from '../model/session-results.ts'
-import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 
 const MAX_BYTES = 8 * 1024 * 1024
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/'

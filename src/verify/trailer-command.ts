@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
+import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
 import { namesText } from '../model/before-text.ts'
 import { runningSession, trailerText } from '../model/commit-trailer.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
+import { findFolders, type PlaceOptions } from '../settings/folders.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { findFolders, type PlaceOptions } from '../workspace/settings/folders.ts'
 import { isOfOthers, nameInMessage } from './commit-message.ts'
 import { type NamedSessions, namedSessions } from './named-sessions.ts'
 

@@ -5,6 +5,7 @@
 
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { decoded } from '../files/decoded.ts'
 import { readNow } from '../files/read-now.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { historyLine } from '../markdown/history-file.ts'
@@ -21,7 +22,7 @@ import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
 import type { PendingHistory } from './pending-history.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
-import { decoded, type RecordFile } from './record.ts'
+import type { RecordFile } from './record.ts'
 import { type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {

@@ -1,10 +1,12 @@
 /** Appends lines to history.md, which a person may be editing. */
 
 import { appendToFile, syncAppended } from '../files/append-file.ts'
+import { hashOf } from '../files/decoded.ts'
 import { hasCode } from '../files/errno.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
+import { readBlobs } from '../git/contents.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import {
   actLinesInSteps,
@@ -14,11 +16,9 @@ import {
 } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, type HistoryEntry } from '../model/history.ts'
-import { readBlobs } from './git/git-contents.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
-import { hashOf } from './record.ts'
 import { endingOf } from './sync/stability.ts'
 
 /**

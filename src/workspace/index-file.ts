@@ -3,6 +3,7 @@ import { writeDurable } from '../files/durable-write.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
+import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from '../git/seen-by-git.ts'
 import {
   INDEX_MARKER,
   type IndexRow,
@@ -14,7 +15,6 @@ import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
-import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from './git/seen-by-git.ts'
 import type { CaseLists } from './index/lists.ts'
 import type { Layout } from './layout.ts'
 

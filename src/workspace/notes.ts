@@ -1,6 +1,7 @@
 /** Stamps and hashes of memory files; a changed hash becomes an event. */
 
 import { dirname } from 'node:path'
+import { decoded } from '../files/decoded.ts'
 import type { EntryKind } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
@@ -9,7 +10,7 @@ import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
-import { decoded, isSettled } from './record.ts'
+import { isSettled } from './record.ts'
 import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
 
 /** A memory file as last read. Its text is not stored, as only the fact of a change is published. */

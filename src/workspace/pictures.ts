@@ -1,5 +1,6 @@
 /** Reads and writes the pictures of proofs, `artifacts/<proof id>.<extension>`. */
 
+import { hashOf } from '../files/decoded.ts'
 import { createDurable, writeDurable } from '../files/durable-write.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { removeFile } from '../files/remove-file.ts'
@@ -10,7 +11,7 @@ import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { ARTIFACT_RULES, type Layout, OLD_ARTIFACT_RULE } from './layout.ts'
-import { hashOf, isSettled, type PictureState, type RecordFile } from './record.ts'
+import { isSettled, type PictureState, type RecordFile } from './record.ts'
 
 /**
  * Writes the picture of a new proof. Call before the proof file is written: after a crash a picture may be left without

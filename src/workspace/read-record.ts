@@ -3,10 +3,11 @@
  * the last readable value is served.
  */
 
+import { type Decoded, decoded, hashOf } from '../files/decoded.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
-import { type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
+import { isSettled, type RecordFile } from './record.ts'
 import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
 
 /** How to read one file: its known record, and either the pass that reads it or the text just written. */

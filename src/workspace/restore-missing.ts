@@ -1,13 +1,13 @@
 /** Restores the file of a running session if a checkout removes it. */
 
 import { lstat } from 'node:fs/promises'
+import { hashOf } from '../files/decoded.ts'
 import { createDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ReaderDeps } from './readers.ts'
-import { hashOf } from './record.ts'
 
 /**
  * Writes a running session's file again if it disappeared, for example by a branch switch, so that its journal can

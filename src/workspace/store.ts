@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { removeFolder } from '../files/remove-folder.ts'
+import type { GitActivity } from '../git/activity.ts'
 import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
@@ -29,7 +30,6 @@ import {
   type RecordedEdit,
   withBegin,
 } from './edit-writer.ts'
-import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'

@@ -1,6 +1,7 @@
 /** Reads the long texts of sessions and proofs on demand. */
 
 import { LRUCache } from 'lru-cache'
+import { hashOf } from '../files/decoded.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
@@ -10,7 +11,7 @@ import { MAX_PICTURE_BYTES, type ProofImage } from '../model/picture.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { Layout } from './layout.ts'
-import { hashOf, type RecordFile } from './record.ts'
+import type { RecordFile } from './record.ts'
 import { unreadable } from './write-edit.ts'
 
 /** Reads the long texts of records on demand, and caches them by the hash of the file. */

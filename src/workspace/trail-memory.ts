@@ -15,10 +15,10 @@ import { syncDescriptor } from '../files/descriptors.ts'
 import { syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { storageError } from '../files/storage-error.ts'
+import { gitNamesOf } from '../git/contents.ts'
 import { readTrailLine, trailLineText } from '../markdown/trail.ts'
 import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
-import { gitNamesOf } from './git/git-contents.ts'
 
 /** The audit trail of a session when this machine last wrote it, or last accepted it from git. */
 export interface RememberedTrail {

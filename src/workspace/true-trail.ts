@@ -1,9 +1,9 @@
 /** Decides which audit trail counts when a session file is read. */
 
+import { gitNamesOf, isCommitted, isInGit } from '../git/contents.ts'
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
 import { type Baseline, hasLines } from '../model/baseline.ts'
 import type { Session } from '../model/session.ts'
-import { gitNamesOf, isCommitted, isInGit } from './git/git-contents.ts'
 import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 

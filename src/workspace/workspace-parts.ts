@@ -1,9 +1,9 @@
 /** Creates the parts of this folder: scan, synchronizer, store, late saves. Called by `service.ts`. */
 
+import type { GitActivity } from '../git/activity.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Baselines } from './baselines.ts'
-import type { GitActivity } from './git/git-activity.ts'
 import type { CatalogDeps } from './index/catalog.ts'
 import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'

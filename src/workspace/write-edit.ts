@@ -3,6 +3,7 @@
  * it since.
  */
 
+import { hashOf } from '../files/decoded.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { changedMeanwhile, type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
@@ -26,7 +27,7 @@ import { makeInnerFolder } from './case-making.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { createPicture, pictureNow, removePicture } from './pictures.ts'
-import { hashOf, type RecordFile } from './record.ts'
+import type { RecordFile } from './record.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
 interface Place extends FileOfCase {

@@ -1,6 +1,8 @@
 /** Merges the branch of a session into the branch that is checked out in the working folder. */
 
 import { join } from 'node:path'
+import { programObjection } from '../git/command.ts'
+import { unfinishedWork } from '../git/unfinished-work.ts'
 import { AppError } from '../model/app-error.ts'
 import { trailerText } from '../model/commit-trailer.ts'
 import type { Actor } from '../model/history.ts'
@@ -13,8 +15,6 @@ import { openTreeGit, type RecordGit } from '../sync/record-git.ts'
 import { SyncStop } from '../sync/sync-stop.ts'
 import { createBlobs, type TreeChange, treeChanges } from '../sync/trees.ts'
 import { isInterrupted, moveTo, readTarget, recover } from '../sync/working-tree.ts'
-import { programObjection } from '../workspace/git/git-command.ts'
-import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 
 interface Applied {
   /** The commit that the working folder is at now. */

@@ -6,7 +6,7 @@ import { stringWidth } from '../../src/cli/output/screen-width.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import type { SessionState } from '../../src/model/session-state.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
-import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../../src/settings/trusted-settings.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
 t.after(useParser())

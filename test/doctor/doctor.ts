@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { doctor } from '../../src/doctor/command.ts'
+import { createTrustFile } from '../../src/settings/trust-file.ts'
 import { trust } from '../../src/trust/command.ts'
-import { createTrustFile } from '../../src/workspace/settings/trust-file.ts'
 
 /** Speaks as much of the Agent Client Protocol as opens a session; its arguments are its modes. */
 const ACP = `

@@ -16,7 +16,7 @@ import { planHooks, planRemovals, writeHooks } from '../../src/hook-settings/hoo
 import { hookArguments } from '../../src/hook-settings/run-settings.ts'
 import { installHookScript } from '../../src/hook-settings/service-hooks.ts'
 import { hooksReport } from '../../src/hook-settings/status.ts'
-import { createTrustFile } from '../../src/workspace/settings/trust-file.ts'
+import { createTrustFile } from '../../src/settings/trust-file.ts'
 import { trusting } from '../fixtures/person-with-agents.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { HeardConversation } from '../../hook-settings/levels.ts'
 import { AppError } from '../../model/app-error.ts'
-import { findFolders, type PlaceOptions } from '../../workspace/settings/folders.ts'
+import { findFolders, type PlaceOptions } from '../../settings/folders.ts'
 import { explain, setupOptions } from '../command.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -49,7 +49,7 @@ async function heardHere(options: Options): Promise<readonly HeardConversation[]
 async function asJson(options: Options): Promise<ExitCode> {
   const { print, warn } = ownTerminal()
   const [{ openPlaces }, { examine }, { handshakes }] = await Promise.all([
-    import('../../workspace/settings/places.ts'),
+    import('../../settings/places.ts'),
     import('../../doctor/examination.ts'),
     import('../../doctor/handshakes.ts'),
   ])

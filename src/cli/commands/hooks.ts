@@ -121,7 +121,7 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
       import('../../hook-settings/status.ts'),
       import('../../hook-settings/hook-tests.ts'),
       import('../output/hooks-text.ts'),
-      import('../../workspace/settings/trust-file.ts'),
+      import('../../settings/trust-file.ts'),
     ])
   const places = { root, stateDir, environment: process.env }
   const isChosen = ({ agent }: { agent: string }) => names.length === 0 || names.includes(agent)
@@ -194,7 +194,7 @@ async function run(
     ])
   const [{ openStateFolder }, { createTrustFile }] = await Promise.all([
     import('../../state/state-folder.ts'),
-    import('../../workspace/settings/trust-file.ts'),
+    import('../../settings/trust-file.ts'),
   ])
   const hookPlaces = { root, stateDir, environment: process.env }
   const places = placesIn(options)

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import type { MEMORY_KINDS } from '../../workspace/git/memory-kind.ts'
+import type { MEMORY_KINDS } from '../../git/memory-kind.ts'
 import { explain, jsonOption, type ProgramContext, rootOption } from '../command.ts'
 import type { InitCommandOptions } from '../init/init-on-terminal.ts'
 import { jsonText } from '../output/json.ts'

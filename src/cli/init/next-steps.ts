@@ -1,10 +1,10 @@
 import { relative } from 'node:path'
+import { runGit } from '../../git/command.ts'
 import { CREATE_CASE } from '../../init/next-commands.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { runGit } from '../../workspace/git/git-command.ts'
-import { findPlaces } from '../../workspace/settings/places.ts'
+import { findPlaces } from '../../settings/places.ts'
 import { ownTerminal } from '../output/terminal.ts'
 
 /** Of these files, those that are new or changed in git; none without a repository. */

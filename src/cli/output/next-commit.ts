@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import { findUncommitted } from '../../snapshots/uncommitted.ts'
-import { findRepository } from '../../workspace/git/git-repository.ts'
+import { findRepository } from '../../git/repository.ts'
+import { findUncommitted } from '../../git/uncommitted.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import type { ReadContext } from '../context.ts'
 

@@ -11,8 +11,8 @@ import {
   executionSummary,
   startObjection,
 } from '../../sessions/start-checks.ts'
-import { placesIn } from '../../workspace/settings/places.ts'
-import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import { placesIn } from '../../settings/places.ts'
+import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 import type { ReadContext } from '../context.ts'
 import { commentBlock } from './comment-text.ts'
 import { shownLine } from './shown-line.ts'

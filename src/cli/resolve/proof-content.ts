@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { Client } from '../../client/client.ts'
+import { decoded } from '../../files/decoded.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 import { type PictureType, pictureFacts } from '../../model/picture.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-content.ts'
-import { decoded } from '../../workspace/record.ts'
 import { usageError } from '../output/exit-codes.ts'
 
 export interface ProofSource {

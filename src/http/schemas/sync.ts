@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { MEMORY_KINDS } from '../../git/memory-kind.ts'
 import { SYNC_STATES } from '../../sync/sync-result.ts'
 import { STOP_CODES } from '../../sync/sync-stop.ts'
-import { MEMORY_KINDS } from '../../workspace/git/memory-kind.ts'
 import { caseIdParam, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf } from './primitives.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { CHANGE_KINDS } from '../../git/uncommitted.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
-import { CHANGE_KINDS } from '../../snapshots/uncommitted.ts'
 import { caseIdParam, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf } from './primitives.ts'
 

@@ -1,7 +1,7 @@
+import type { TreeSnapshots } from '../../git/tree.ts'
 import type { PlanScope } from '../../model/scope.ts'
 import type { AgentNote, WorkResult } from '../../runners/contract.ts'
 import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
-import type { TreeSnapshots } from '../../snapshots/git-tree.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 

@@ -32,8 +32,8 @@ import {
   startObjection,
 } from '../../sessions/start-checks.ts'
 import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
+import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 import type { PlanTexts } from '../../state/plans.ts'
-import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import { type WorktreeActs, worktreeActs } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'

@@ -2,7 +2,7 @@ import type { Agent } from '../../doctor/agents.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { listProviders } from '../../sessions/providers.ts'
 import type { StartObjections } from '../../sessions/start-checks.ts'
-import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 
 /** A provider in a menu. */
 export interface ProviderChoice {
