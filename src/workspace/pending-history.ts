@@ -150,6 +150,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   }
 
   function noteOwn(caseId: string, hashes: string[]): void {
+    if (hashes.length === 0) return // the file cannot be read
     const known = own.get(caseId)
     if (known?.at(-1) === hashes[0]) known!.push(...hashes.slice(1))
     else own.set(caseId, hashes)

@@ -66,10 +66,14 @@ export interface ScanDeps extends CaseLookDeps {
   onUnstable(caseId: string, ms: number): void
 }
 
+const MISSING_MS = 1000
+
 export function createScan(deps: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = deps
   const stability = createStabilityDetector()
   let isListed = true
+  /** When cases/ was first seen to be missing. */
+  let missingSince: number | null = null
   let unknownEntries: Problem[] = []
   /** Problems of folders under cases/ that have a case id as name but no case in them, by id. */
   const problemsWithoutCase = new Map<string, Problem[]>()
@@ -104,7 +108,12 @@ export function createScan(deps: ScanDeps): Scan {
     if (entry) {
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
-    } else if (!known || !isCasesFolderReplaced()) {
+    } else {
+      const waitMs = known ? casesFolderWait(accept) : 0
+      if (waitMs > 0) {
+        if (waitMs < Infinity) deps.onUnstable(id, waitMs)
+        return pass
+      }
       if (known) removeCase(known, writtenNotes)
       else if (writtenNotes.length > 0)
         publish({ caseId: id, found: [], source: 'service', wrote: writtenNotes })
@@ -114,10 +123,16 @@ export function createScan(deps: ScanDeps): Scan {
     return pass
   }
 
-  /** Whether cases/ was replaced by something that is not a folder. If it is missing, the cases are gone. */
-  function isCasesFolderReplaced(): boolean {
+  /**
+   * After how many ms a case whose folder is missing is gone: a cases/ that is missing, too, may be just being replaced.
+   * Infinity if something that is no folder replaced it.
+   */
+  function casesFolderWait(accept: AcceptPolicy): number {
     const stamp = stampNow(layout.cases)
-    return stamp !== null && !isOfFolder(stamp)
+    const now = performance.now()
+    missingSince = stamp === null ? (missingSince ?? now) : null
+    if (stamp !== null) return isOfFolder(stamp) ? 0 : Infinity
+    return accept === 'anything' ? 0 : Math.max(0, missingSince! + MISSING_MS - now)
   }
 
   /** Puts a case that was just read into the catalog, and publishes what has changed. */
@@ -159,6 +174,7 @@ export function createScan(deps: ScanDeps): Scan {
     await yieldIfBusy()
     const known = catalog.ids() // before listing, so that cases created since are not missing
     const entries = kindsNow(layout.cases)
+    if (entries !== null) missingSince = null
     const problem = await findCasesProblem(layout.cases, entries)
     if (problem) unknownEntries = [problem]
     isListed = problem === null
