@@ -308,7 +308,7 @@ async function open(
     // updating the links has changed their folders
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.readCase(id)))
     // an edit by hand may have been made while no service ran
-    const unanswered = catalog.readAtStart().filter((id) => !catalog.isAtRest(id))
+    const unanswered = catalog.readAtStart()
     catalog.endStart()
     stopPreparing()
     changed.subscribe(({ caseId, source }) => {

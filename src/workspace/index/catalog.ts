@@ -64,10 +64,8 @@ export interface Catalog {
   setPublished(id: string, reading: Reading | null): void
   /** Stored cases that a start has not found. */
   notFound(): string[]
-  /** Cases whose files were not all unchanged at this start, or that wait for the service. */
+  /** Cases that this start had to read; once that is stored, only those that wait for the service. */
   readAtStart(): string[]
-  /** Whether nothing of the case runs, or waits for the service. */
-  isAtRest(id: string): boolean
   /** What is not in the database yet, for the next transaction. */
   unsavedRows(): RowsToWrite
   endStart(): void
@@ -86,7 +84,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const list = createListJson({ ids: () => lists.newest({}, null, null), kept, stored })
   const unsaved = createUnsavedRows(cases, (id, entry) => {
     row(id)
-    return encodeListed(known.get(id)!, entry, baseline(id) !== undefined)
+    const isDone = baseline(id) === undefined && isAtRest(entry)
+    if (isDone) readAtStart?.delete(id)
+    return encodeListed(known.get(id)!, isDone)
   })
 
   function unseen() {
@@ -230,10 +230,6 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     },
     notFound: () => [...unseen().keys()],
     readAtStart: () => [...(readAtStart ?? [])],
-    isAtRest: (id) => {
-      const entry = present(id)?.entry
-      return entry === undefined || (baseline(id) === undefined && isAtRest(entry))
-    },
     unsavedRows: unsaved.take,
     endStart() {
       readAtStart = null

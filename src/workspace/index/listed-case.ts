@@ -2,7 +2,6 @@ import { type FinishedRun, finishedRuns } from '../../model/finished-runs.ts'
 import { type TriageRow, triageRow } from '../../model/triage-row.ts'
 import type { ListedCase } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { isAtRest } from './case-rows.ts'
 import { type CaseStamps, encodeStamps, stampsOf } from './case-stamps.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
 
@@ -39,11 +38,10 @@ export function complete(listed: Listed, cases: LoadedCases, loaded: Present): T
 
 export function encodeListed(
   { stamps, row, runs, parent }: Listed,
-  entry: CaseEntry,
-  isFrozen: boolean,
+  isAtRest: boolean,
 ): Omit<ListedCase, 'id'> {
   return {
-    stamps: !isFrozen && isAtRest(entry) ? encodeStamps(stamps) : '',
+    stamps: isAtRest ? encodeStamps(stamps) : '',
     listed: JSON.stringify({ row, runs, parent }),
   }
 }
