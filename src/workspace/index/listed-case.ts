@@ -22,18 +22,23 @@ export function listedOf(entry: CaseEntry): Listed {
     stamps: stampsOf(entry),
     row: null,
     runs: NO_RUNS,
-    // copied, as a substring would keep the whole text in memory
-    parent: parent === null ? null : Buffer.from(parent).toString(),
+    parent: copied(parent),
   }
 }
 
 /** Sets what follows from the whole case. */
 export function complete(listed: Listed, cases: LoadedCases, loaded: Present): TriageRow {
   const folder = cases.folder(loaded)
+  const row = triageRow(folder, cases.caseJson(loaded))
   const runs = finishedRuns(folder.sessions)
-  listed.row = triageRow(folder, cases.caseJson(loaded))
-  listed.runs = runs.length > 0 ? runs : NO_RUNS
+  listed.row = copied(row)
+  listed.runs = runs.length > 0 ? copied(runs) : NO_RUNS
   return listed.row
+}
+
+/** A copy with strings of its own, as parts of a text would keep the whole text in memory. */
+function copied<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value))
 }
 
 export function encodeListed(
