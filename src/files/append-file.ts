@@ -16,6 +16,12 @@ export interface AppendOptions {
   within: string
 }
 
+/** What a file is to have behind its first `keep` bytes, which are all of it but for what a power cut left. */
+export interface Appendix {
+  keep: number
+  bytes: Uint8Array
+}
+
 /**
  * Appends what `more` returns for the present content (null: there is no file, which is made), and returns what the
  * file has then. Not synced; who replaces the file meanwhile does not have it (see `syncAppended`). Throws
@@ -25,7 +31,7 @@ export interface AppendOptions {
 export function appendToFile(
   path: string,
   { maxBytes, within }: AppendOptions,
-  more: (present: Buffer | null) => Uint8Array,
+  more: (present: Buffer | null) => Appendix,
 ): { bytes: Buffer; isNew: boolean } {
   try {
     const folder = pinFolder(dirname(path), within)
@@ -36,11 +42,12 @@ export function appendToFile(
         if (!stats.isFile()) throw unreadable(path, NOT_A_FILE)
         const present = readDescriptor({ fd, stats }, maxBytes)
         if (!present) throw unreadable(path, `it has more than ${maxBytes} bytes`)
-        const added = more(isNew ? null : present)
-        if (present.length + added.length > maxBytes)
+        const { keep, bytes } = more(isNew ? null : present)
+        if (keep + bytes.length > maxBytes)
           throw unreadable(path, `it would have more than ${maxBytes} bytes`)
-        appendAll(fd, added, present.length)
-        return { bytes: Buffer.concat([present, added]), isNew }
+        if (keep < present.length) ftruncateSync(fd, keep)
+        appendAll(fd, bytes, keep)
+        return { bytes: Buffer.concat([present.subarray(0, keep), bytes]), isNew }
       } finally {
         closeSync(fd)
       }

@@ -12,7 +12,7 @@ import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import type { Changes } from '../model/changes.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
-import { proofName } from '../model/history-acts.ts'
+import { proofName, sessionActs } from '../model/history-acts.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { NotedAct, PendingHistory } from '../workspace/pending-history.ts'
@@ -67,6 +67,18 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
       history.note(caseId, { ...noted, path, at, isOffline })
     }
+    // a service that was killed had written these lines, and not yet their acts
+    for (const [id, { last }] of isOffline && !isOther ? after.sessions : []) {
+      const known = before.sessions.get(id)?.last ?? 0
+      if (last > known)
+        history.note(caseId, {
+          key: `trail ${id}`,
+          what: '',
+          at: deps.now(),
+          from: `${known}`,
+          isOffline,
+        })
+    }
     if (history.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : limits.handEdit)
   }
 
@@ -120,6 +132,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
     if (key === 'state') return stateAct(folder, at, from, hasReason === true)
+    if (key.startsWith('trail ')) return trailActs(folder, key.slice('trail '.length), Number(from))
     const isBack = folder.sessions.some(({ id }) => key === `session ${id}`)
     return isBack ? [] : [{ at, what }]
   }
@@ -157,6 +170,17 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       while (writing.size > 0) await Promise.race([Promise.allSettled(writing), delay(50)])
     },
   }
+}
+
+/** The acts of the audit lines after this number. */
+function trailActs({ sessions }: CaseFolder, id: string, after: number): TimedAct[] {
+  const session = sessions.find((each) => each.id === id)
+  if (!session) return []
+  return session.trail
+    .filter(({ number }) => number > after)
+    .flatMap((line) =>
+      sessionActs(session, [line], {}, null).map((act) => ({ at: line.time, ...act })),
+    )
 }
 
 type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {

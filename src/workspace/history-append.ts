@@ -35,12 +35,30 @@ export function appendHistory(
     layout.memoryFile(id, HISTORY_FILE),
     { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) },
     (present) => {
-      const text = present && sound(present)
-      return Buffer.from(withHistory(text, lines).slice(text?.length ?? 0))
+      if (!present) return { keep: 0, bytes: Buffer.from(withHistory(null, lines)) }
+      const keep = soundLength(present, lines)
+      const text = sound(present.subarray(0, keep))
+      return { keep, bytes: Buffer.from(withHistory(text, lines).slice(text.length)) }
     },
   )
   return { hashes: hashesOf(bytes.toString(), lines), isNew }
 }
+
+/** A power cut may leave zeros where a line was appended, behind a part of the line. */
+function soundLength(bytes: Buffer, lines: readonly string[]): number {
+  if (bytes.at(-1) !== 0) return bytes.length
+  const end = bytes.findLastIndex((byte) => byte !== 0) + 1
+  const written = bytes.subarray(0, end)
+  for (const line of lines.map((text) => Buffer.from(text))) {
+    const start = written.lastIndexOf(line.subarray(0, LINE_START))
+    const rest = written.subarray(start)
+    if (start >= 0 && rest.equals(line.subarray(0, rest.length))) return start
+  }
+  return end
+}
+
+/** So many bytes of a line are its time. */
+const LINE_START = '- 2026-01-01T00:00:00.000Z'.length
 
 /** The same hashes of a history.md that has the lines. */
 export function historyHashes(layout: Layout, id: string, lines: readonly string[]): string[] {

@@ -18,7 +18,7 @@ export interface NotedAct {
   /** ISO 8601. */
   at: string
   what: string
-  /** The state before a state change. */
+  /** The state before a state change; the last audit line that was told. */
   from?: string
   /** Whether the reason changed too. */
   hasReason?: boolean

@@ -93,7 +93,10 @@ t.test(
     }
     t.ok(kills >= (isFull ? 200 : 3), `${kills} kills at a system call`)
     const events: Envelope[] = []
-    const found = await differencesInEvents(ledger, service, { all: events })
+    const found = await differencesInEvents(ledger, service, {
+      all: events,
+      history: 'all, also by hand',
+    })
     for (const each of found) t.fail(each)
     t.strictSame(await receiver.missing(events, 30_000), [], 'each event has arrived')
     const bodies = [...receiver.arrived.values()]
@@ -130,7 +133,7 @@ t.test('an error of the Nth system call is a refusal, and nothing else', LIMIT, 
   const found = [
     ...(await differencesFrom(ledger, service)),
     ...(await leftAfterStart(service)),
-    ...(await differencesInEvents(ledger, service)),
+    ...(await differencesInEvents(ledger, service, { history: 'all, also by hand' })),
   ]
   for (const each of found) t.fail(each)
 })

@@ -30,6 +30,7 @@ import {
   planned,
   step,
 } from '../fixtures/session-client.ts'
+import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/memory', import.meta.url))
@@ -380,6 +381,13 @@ t.test('a kill between a change and its line in the history loses neither', asyn
     ['history', 'New', ['case_updated']],
   ] as const) {
     await t.test(`before the ${name} is written`, async (t) => {
+      if (name === 'history') {
+        // as a power cut leaves what was appended and not synced
+        const state = join(left, name, 'state')
+        const [row] = rowsOnDisk<{ text: string }>(state, 'SELECT text FROM history_pending')
+        const file = join(left, name, 'root/memory/cases', id, 'history.md')
+        appendFileSync(file, `${row!.text.slice(0, 40)}${'\0'.repeat(60)}`)
+      }
       const next = await startOn(t, join(left, name))
       const lines = () => readFileSync(next.file(id, 'history.md'), 'utf8').match(/^- .*/gm) ?? []
       const events = async () => (await eventsAfter(next, last)).map(({ event_type }) => event_type)
@@ -389,6 +397,7 @@ t.test('a kill between a change and its line in the history loses neither', asyn
       await must(next, 'PUT', `/cases/${id}`, { tags: ['next'] })
       t.equal(lines().length, 2 + told.length, lines().join())
       t.equal(lines().filter((line) => line.includes('title: New')).length, told.length)
+      t.notMatch(readFileSync(next.file(id, 'history.md'), 'utf8'), '\0')
       t.strictSame(await events(), [...told, 'case_updated'])
     })
   }
