@@ -15,9 +15,8 @@ import { testFiles } from './test-files.mjs'
 const GROUP_BYTES = 200_000
 /** Begin first, as they take longest. */
 const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
-/** Has a process to itself: it takes long, or uses what a process has once, as the environment. */
-const isSeparate = (file) =>
-  /^test\/((browser|faults)\/|sessions\/replaced-folders|lint)/.test(file)
+/** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */
+const isSeparate = (file) => /^test\/((browser|faults)\/|git\/tree|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
 /** What each group loads first. */
 const FIRST = 'test/fixtures/small-process.ts'

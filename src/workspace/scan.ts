@@ -124,15 +124,16 @@ export function createScan(deps: ScanDeps): Scan {
   }
 
   /**
-   * After how many ms a case whose folder is missing is gone: a cases/ that is missing, too, may be just being replaced.
-   * Infinity if something that is no folder replaced it.
+   * After how many ms a case whose folder is missing is gone: a cases/ that is missing in its memory root may be just
+   * being replaced. Infinity if something that is no folder replaced it.
    */
   function casesFolderWait(accept: AcceptPolicy): number {
     const stamp = stampNow(layout.cases)
     const now = performance.now()
     missingSince = stamp === null ? (missingSince ?? now) : null
     if (stamp !== null) return isOfFolder(stamp) ? 0 : Infinity
-    return accept === 'anything' ? 0 : Math.max(0, missingSince! + MISSING_MS - now)
+    const isRootGone = stampNow(layout.memoryRoot) === null
+    return accept === 'anything' || isRootGone ? 0 : Math.max(0, missingSince! + MISSING_MS - now)
   }
 
   /** Puts a case that was just read into the catalog, and publishes what has changed. */
