@@ -334,6 +334,7 @@ t.test(
 
     rmSync(memory, REMOVED)
     await isGone()
+    await become('nothing is there again', {})
     for (const [id, title] of Object.entries(before)) save(file(id, 'case.md'), caseText(title))
     await become('the same cases, made anew', before)
     await isWatched()
