@@ -25,7 +25,7 @@ const TAP = join(ROOT, 'node_modules/.bin/tap')
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
 if (faults.length > 0) throw new Error(faults.join('\n'))
 const [first, ...names] = process.argv.slice(2)
-if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 4 })
+if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 6 })
 else if (first !== '--long' && first !== '--slice') runTap([first, ...names])
 else {
   const isFull = first === '--long'

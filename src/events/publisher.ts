@@ -57,7 +57,7 @@ export interface PublisherDeps {
   stored: ReadRecords
   /** The format of what is stored now. */
   format: string
-  history: Pick<PendingHistory, 'isOwnChange' | 'published'>
+  history: Pick<PendingHistory, 'isOwnChange' | 'published' | 'takeSettled'>
   now: () => string
   published: Bus<Published>
 }
@@ -84,10 +84,12 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }))
     const written = afterwards
     afterwards = []
+    const settle = history.takeSettled()
     log.append(
       events,
       (run) => {
         rows.write(run)
+        settle(run)
         alongside?.(run)
       },
       () => {

@@ -172,15 +172,15 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 }
 
-/** The acts of the audit lines after this number. */
-function trailActs({ sessions }: CaseFolder, id: string, after: number): TimedAct[] {
+/** The acts of the audit lines after this number that the history does not have. */
+function trailActs({ sessions, history = [] }: CaseFolder, id: string, after: number): TimedAct[] {
   const session = sessions.find((each) => each.id === id)
-  if (!session) return []
-  return session.trail
-    .filter(({ number }) => number > after)
+  const lines = session?.trail.filter(({ number }) => number > after) ?? []
+  return lines
     .flatMap((line) =>
-      sessionActs(session, [line], {}, null).map((act) => ({ at: line.time, ...act })),
+      sessionActs(session!, [line], {}, null).map((act) => ({ at: line.time, ...act })),
     )
+    .filter(({ at, what }) => !history.some((entry) => entry.at === at && entry.what === what))
 }
 
 type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {

@@ -23,13 +23,14 @@ import { endingOf } from './sync/stability.ts'
 
 /**
  * Appends the lines that history.md does not have; makes it if there is none. Throws `unreadable_file` for a file to
- * which text cannot be appended, and leaves it unchanged. Returns the hashes of the file as it was before each of
- * these lines that is at its end, and as it is now; empty where there is none.
+ * which text cannot be appended, and leaves it unchanged. Returns the hashes of the file before each line at its end that
+ * is one of these or `earlier`, and as it is now; '' where there was no file.
  */
 export function appendHistory(
   layout: Layout,
   id: string,
   lines: readonly string[],
+  earlier: readonly string[],
 ): { hashes: string[]; isNew: boolean } {
   const { bytes, isNew } = appendToFile(
     layout.memoryFile(id, HISTORY_FILE),
@@ -41,12 +42,12 @@ export function appendHistory(
       return { keep, bytes: Buffer.from(withHistory(text, lines).slice(text.length)) }
     },
   )
-  return { hashes: hashesOf(bytes.toString(), lines), isNew }
+  return { hashes: hashesOf(bytes.toString(), [...earlier, ...lines]), isNew }
 }
 
-/** A power cut may leave zeros where a line was appended, behind a part of the line. */
+/** A power cut may leave a part of a line that was appended, and zeros behind it. */
 function soundLength(bytes: Buffer, lines: readonly string[]): number {
-  if (bytes.at(-1) !== 0) return bytes.length
+  if (bytes.length === 0 || bytes.at(-1) === LINE_FEED) return bytes.length
   const end = bytes.findLastIndex((byte) => byte !== 0) + 1
   const written = bytes.subarray(0, end)
   for (const line of lines.map((text) => Buffer.from(text))) {
@@ -57,6 +58,7 @@ function soundLength(bytes: Buffer, lines: readonly string[]): number {
   return end
 }
 
+const LINE_FEED = 0x0a
 /** So many bytes of a line are its time. */
 const LINE_START = '- 2026-01-01T00:00:00.000Z'.length
 

@@ -47,6 +47,8 @@ export interface PendingHistory {
   /** The cases with acts. */
   notedCases(): string[]
   forget(caseId: string): void
+  /** What writes, in the next transaction, that lines are synced or acts written. */
+  takeSettled(): (run: Run) => void
   /** Appends the lines that a service which died left. Call before the files are read. */
   recover(): void
   close(): Promise<void>
@@ -66,6 +68,7 @@ interface Line {
 }
 
 const SYNC_MS = 1000
+const RETRY_MS = 10_000
 
 export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   const { database, lines: stored, layout, log } = deps
@@ -89,15 +92,20 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   for (const { id, case_id, kind, text } of stored.rows()) {
     next = Math.max(next, id + 1)
     if (kind === 'act') acts.set(id, { caseId: case_id, act: JSON.parse(text) })
-    else push(kind === 'line' ? waiting : synced, case_id, { id, text, isCommitted: true })
+    else push(kind === 'line' ? waiting : synced, case_id, [{ id, text, isCommitted: true }])
   }
 
-  function write(work: (run: Run) => void, onWritten?: () => void): void {
+  function takeSettled(): (run: Run) => void {
     const ids = { synced: marked, removed: done }
     marked = []
     done = []
+    return (run) => stored.settle(run, ids)
+  }
+
+  function write(work: (run: Run) => void, onWritten?: () => void): void {
+    const settle = takeSettled()
     database.write((run) => {
-      stored.settle(run, ids)
+      settle(run)
       work(run)
     }, onWritten)
   }
@@ -105,7 +113,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   function add(caseId: string, texts: readonly string[]): void {
     if (texts.length === 0) return
     const added = texts.map((text): Line => ({ id: next++, text, isCommitted: false }))
-    for (const line of added) push(waiting, caseId, line)
+    push(waiting, caseId, added)
     write(
       (run) => {
         stored.wrote(run, caseId, texts)
@@ -124,68 +132,73 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     const ready = (waiting.get(caseId) ?? []).filter(({ isCommitted }) => isCommitted)
     if (ready.length === 0) return
     try {
-      const texts = ready.map(({ text }) => text)
-      const { hashes, isNew } = appendHistory(layout, caseId, texts)
+      const earlier = [...(synced.get(caseId) ?? []), ...(unsynced.get(caseId) ?? [])]
+      const { hashes, isNew } = appendHistory(layout, caseId, textsOf(ready), textsOf(earlier))
       noteOwn(caseId, hashes)
       if (isNew) made.add(caseId)
-      moved(caseId, ready)
+      takeFrom(waiting, caseId, ready)
+      push(unsynced, caseId, ready)
+      syncIn(SYNC_MS)
     } catch (error) {
-      if (isGone(error)) return
-      const problem = error instanceof AppError ? error : diskError(error)
-      if (!problem) throw error
-      log(
-        `the history of case ${caseId} could not be written and will be written later: ${problem.message}`,
-      )
+      failed(caseId, 'written', error)
     }
   }
 
-  function moved(caseId: string, lines: readonly Line[]): void {
-    const rest = (waiting.get(caseId) ?? []).filter((line) => !lines.includes(line))
-    if (rest.length > 0) waiting.set(caseId, rest)
-    else waiting.delete(caseId)
-    for (const line of lines) push(unsynced, caseId, line)
+  /** Also within a callback of the database, which must not throw. */
+  function failed(caseId: string, what: string, error: unknown): void {
+    if (isGone(error)) return
+    const { message } = error instanceof AppError ? error : (diskError(error) ?? (error as Error))
+    log(`the history of case ${caseId} could not be ${what} and will be ${what} later: ${message}`)
+  }
+
+  function syncIn(ms: number): void {
     timer ??= setTimeout(() => {
       syncing = syncing.then(sync)
-    }, SYNC_MS).unref()
+    }, ms).unref()
   }
 
+  /** Adds what was appended to the hashes that lead on from what is published. */
   function noteOwn(caseId: string, hashes: string[]): void {
     if (hashes.length === 0) return // the file cannot be read
-    const known = own.get(caseId)
-    if (known?.at(-1) === hashes[0]) known!.push(...hashes.slice(1))
-    else own.set(caseId, hashes)
+    const known = own.get(caseId) ?? []
+    const at = hashes.indexOf(known.at(-1) ?? '')
+    const goesOn = known.length > 0 && at >= 0
+    own.set(caseId, goesOn ? [...known, ...hashes.slice(at + 1)] : hashes)
   }
 
-  /** Syncs the files that were appended to; who saved one of them from before gets the lines again. */
+  /** Syncs the files that were appended to. Who saved one of them from before gets the lines again. */
   async function sync(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    for (const [caseId, lines] of [...unsynced]) {
-      unsynced.delete(caseId)
+    for (const [caseId, all] of [...unsynced]) {
+      const lines = [...all]
       try {
-        await syncHistory(layout, caseId, made.delete(caseId))
-        if (
-          !hasHistory(
-            layout,
-            caseId,
-            lines.map(({ text }) => text),
-          )
-        ) {
-          for (const line of lines) push(waiting, caseId, line)
+        await syncHistory(layout, caseId, made.has(caseId))
+        if (!unsynced.has(caseId)) continue // forgotten meanwhile
+        made.delete(caseId)
+        takeFrom(unsynced, caseId, lines)
+        if (!hasHistory(layout, caseId, textsOf(lines))) {
+          push(waiting, caseId, lines)
           append(caseId)
         } else if (own.has(caseId)) {
-          for (const line of lines) push(synced, caseId, line)
+          push(synced, caseId, lines)
           marked.push(...lines.map(({ id }) => id))
         } else done.push(...lines.map(({ id }) => id))
       } catch (error) {
-        if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP') && !diskError(error)) throw error
-        for (const line of lines) push(waiting, caseId, line)
+        if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
+          takeFrom(unsynced, caseId, lines) // somebody removed the file, and the lines with it
+          done.push(...lines.map(({ id }) => id))
+        } else {
+          failed(caseId, 'synced', error)
+          syncIn(RETRY_MS)
+        }
       }
     }
   }
 
   return {
     add,
+    takeSettled,
     made(caseId, texts) {
       write((run) => stored.wrote(run, caseId, texts))
     },
@@ -233,31 +246,31 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       write((run) => stored.forget(run, caseId))
     },
     recover() {
-      for (const [caseId, lines] of synced) {
-        noteOwn(
-          caseId,
-          historyHashes(
-            layout,
-            caseId,
-            lines.map(({ text }) => text),
-          ),
-        )
-      }
+      for (const [caseId, lines] of synced)
+        noteOwn(caseId, historyHashes(layout, caseId, textsOf(lines)))
       for (const caseId of [...waiting.keys()]) append(caseId)
     },
     async close() {
+      if (timer) syncing = syncing.then(sync)
       await syncing
-      if (timer) await sync()
       if (marked.length + done.length > 0) write(() => {})
     },
   }
 }
 
-function push(map: Map<string, Line[]>, caseId: string, line: Line): void {
-  const lines = map.get(caseId)
-  if (lines) lines.push(line)
-  else map.set(caseId, [line])
+type Lines = Map<string, Line[]>
+
+function push(map: Lines, caseId: string, lines: readonly Line[]): void {
+  map.set(caseId, [...(map.get(caseId) ?? []), ...lines])
 }
+
+function takeFrom(map: Lines, caseId: string, lines: readonly Line[]): void {
+  const rest = (map.get(caseId) ?? []).filter((line) => !lines.includes(line))
+  if (rest.length > 0) map.set(caseId, rest)
+  else map.delete(caseId)
+}
+
+const textsOf = (lines: readonly Line[]) => lines.map(({ text }) => text)
 
 /** Whether the case is gone, and its history with it. */
 function isGone(error: unknown): boolean {

@@ -106,6 +106,7 @@ export function createScan(deps: ScanDeps): Scan {
     problemsWithoutCase.delete(id)
     const entry = await readCaseFolder(lookDeps, id, known, pass)
     if (entry) {
+      missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
     } else {
@@ -216,7 +217,10 @@ export function createScan(deps: ScanDeps): Scan {
     await compareNames(accept, signal, onRead)
     await forEachLimited(
       known.filter((id) => catalog.has(id)),
-      async (id) => onRead(id, await mutex.run(id, () => readCase(id, accept))),
+      async (id) => {
+        signal?.throwIfAborted()
+        onRead(id, await mutex.run(id, () => readCase(id, accept)))
+      },
     )
     return halfSaved
   }
