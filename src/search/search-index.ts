@@ -68,9 +68,11 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
   function schedule(ms: number): void {
     clearTimeout(timer)
     if (isClosed) return
-    timer = setTimeout(() => {
-      upToDate().catch((error: unknown) => log(`the search index could not be updated: ${error}`))
-    }, ms).unref()
+    timer = setTimeout(() => void upToDate().catch(notUpdated), ms).unref()
+  }
+
+  function notUpdated(error: unknown): void {
+    log(`the search index could not be updated: ${error}`)
   }
 
   async function upToDate(): Promise<void> {
@@ -222,7 +224,8 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
     isReady: () => isLoaded && changed.size < MAX_CHANGED_WHEN_READY,
     async close() {
       const canLoad = isLoaded || (hasBegun && statusBefore === COMPLETE)
-      if (canLoad && changed.size < MAX_CHANGED_WHEN_READY) await upToDate()
+      // a damaged database stops no service from ending
+      if (canLoad && changed.size < MAX_CHANGED_WHEN_READY) await upToDate().catch(notUpdated)
       isClosed = true
       clearTimeout(timer)
       await running?.catch(() => {}) // its caller handles the error
