@@ -132,9 +132,9 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
    */
   async function failed(job: Job, error: unknown, isWithdrawn = false): Promise<void> {
     deps.log(failureLine(job, error))
-    await killRun(job, deps.limits.endRun)
     const why = error instanceof AppError ? error.message : String(error)
     try {
+      await retryWhileUnwritable(job, () => killRun(job, deps.limits.endRun))
       await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
       await endIsolation(deps, job).catch((error: unknown) => deps.log(failureLine(job, error)))
       await retryWhileUnwritable(job, () =>
