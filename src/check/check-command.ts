@@ -42,7 +42,7 @@ export async function checkWorkspace(
   })
 }
 
-/** In a clone that no service has served (as in CI), nobody expects an `index.md`. */
+/** A clone that no service has served, as in CI, has no `index.md`. */
 async function notesOn({ layout, hasServed }: Snapshot): Promise<string[]> {
   if (!hasServed || !(await isIndexSeenByGit(layout.memoryRoot))) return []
   const file = shownPath(layout, join(layout.memoryRoot, 'index.md'))

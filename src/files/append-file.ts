@@ -1,4 +1,4 @@
-/** Appends to a file that a person may be editing: whoever has it open keeps writing to the same file. */
+/** Appends to a file that a person may be editing, without replacing it: an editor that has it open keeps its file. */
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -24,7 +24,7 @@ export interface Appendix {
 
 /**
  * Appends what `more` returns for the present content (null: there is no file, which is made), and returns what the
- * file has then. Not synced; who replaces the file meanwhile does not have it (see `syncAppended`). Throws
+ * file has then. Not synced; a program that replaces the file meanwhile loses it (see `syncAppended`). Throws
  * `unreadable_file` for what is no regular file or too large, what `more` throws, and errors of the disk, after which
  * the file is as before.
  */
@@ -79,7 +79,7 @@ function appendAll(fd: number, bytes: Uint8Array, size: number): void {
   if (bytes.length === 0) return
   const written = writeSync(fd, bytes)
   if (written === bytes.length) return
-  // a full disk takes a part; nobody else has appended to it if it ends there
+  // a full disk took only a part; cut it, if no other program has appended since
   if (fstatSync(fd).size === size + written) ftruncateSync(fd, size)
   throw Object.assign(new Error(`${written} of ${bytes.length} bytes were written`), {
     code: 'ENOSPC',

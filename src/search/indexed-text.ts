@@ -1,4 +1,4 @@
-/** The text of a file as it is in the index: line by line, without what nobody looks for. */
+/** Returns the text of a file as it is indexed: line by line, without what a search skips. */
 
 import type { TextColumn } from '../state/search-tables.ts'
 

@@ -67,7 +67,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
       history.note(caseId, { ...noted, path, at, isOffline })
     }
-    // a service that was killed had written these lines, and not yet their acts
+    // a killed service had written these lines, but not their acts
     for (const [id, { last }] of isOffline && !isOther ? after.sessions : []) {
       const known = before.sessions.get(id)?.last ?? 0
       if (last > known)

@@ -20,7 +20,7 @@ import type { Clock } from './clock.ts'
 import { newDelivery } from './message.ts'
 
 /**
- * The delivery loop of one webhook: select what is due, send it, store what came of it. New events are sent one at a
+ * The delivery loop of one webhook: select what is due, send it, store the outcome. New events are sent one at a
  * time in their order; beside them, failed deliveries are retried when they are due.
  */
 export interface Receiver extends WebhookRecord {

@@ -45,7 +45,7 @@ export function appendHistory(
   return { hashes: hashesOf(bytes.toString(), [...earlier, ...lines]), isNew }
 }
 
-/** A power cut may leave a part of a line that was appended, and zeros behind it. */
+/** Returns the length without what a power cut left of an appended line: a part of it, and zeros. */
 function soundLength(bytes: Buffer, lines: readonly string[]): number {
   if (bytes.length === 0 || bytes.at(-1) === LINE_FEED) return bytes.length
   const end = bytes.findLastIndex((byte) => byte !== 0) + 1

@@ -18,7 +18,7 @@ export interface NotedAct {
   /** ISO 8601. */
   at: string
   what: string
-  /** The state before a state change; the last audit line that was told. */
+  /** The state before a state change, or the number of the last published audit line. */
   from?: string
   /** Whether the reason changed too. */
   hasReason?: boolean
@@ -166,7 +166,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     own.set(caseId, goesOn ? [...known, ...hashes.slice(at + 1)] : hashes)
   }
 
-  /** Syncs the files that were appended to. Who saved one of them from before gets the lines again. */
+  /** Syncs the files that were appended to. If an older version was saved since, its lines are appended again. */
   async function sync(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -186,7 +186,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
         } else done.push(...lines.map(({ id }) => id))
       } catch (error) {
         if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
-          takeFrom(unsynced, caseId, lines) // somebody removed the file, and the lines with it
+          takeFrom(unsynced, caseId, lines) // the file was removed, and the lines with it
           done.push(...lines.map(({ id }) => id))
         } else {
           failed(caseId, 'synced', error)

@@ -31,7 +31,7 @@ export function filesOf({ file, sessions, proofs, notes }: CaseEntry): Files {
   return files
 }
 
-/** The rows of files that were read anew since these were stored, and the files that are gone. */
+/** Returns rows for the files that were read again since `stored`, and the names of files that are gone. */
 export function changedRecords(
   stored: CaseEntry | null,
   entry: CaseEntry,

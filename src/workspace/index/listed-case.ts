@@ -36,7 +36,7 @@ export function complete(listed: Listed, cases: LoadedCases, loaded: Present): T
   return listed.row
 }
 
-/** A copy with strings of its own, as parts of a text would keep the whole text in memory. */
+/** Returns a copy with new strings, because a substring keeps the whole text in memory. */
 function copied<T>(value: T): T {
   return JSON.parse(JSON.stringify(value))
 }
