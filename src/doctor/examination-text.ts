@@ -14,7 +14,9 @@ const NO_HOOKS: LeveledReport = { hooks: [], missing: [], warnings: [] }
 export function examinationText(found: Examination): string {
   const { sandbox } = found
   const mount =
-    sandbox.kind === 'mount' ? 'works' : `does not work here: ${visibleText(sandbox.reason)}`
+    sandbox.kind === 'none'
+      ? `does not work here: ${visibleText(sandbox.reason)}`
+      : `works${sandbox.hasOverlay ? '' : ', but no overlay: agents plan in a read-only folder'}`
   const facts = [
     ['workspace', visibleText(found.root)],
     ['cases', visibleText(found.memoryRoot)],

@@ -16,8 +16,9 @@ import {
   openRuntime,
 } from '../runners/process/sandbox-runtime.ts'
 import { hostsOf } from '../sessions/hosts.ts'
+import { makeLayer } from '../sessions/planning-place.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
-import { planSandbox } from '../sessions/sandbox-policy.ts'
+import { runSandbox } from '../sessions/sandbox-policy.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
 import type { Places } from '../settings/places.ts'
 import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
@@ -85,7 +86,17 @@ async function sandboxFor(
   try {
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
-    return await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
+    const { sandbox } = await runSandbox(needs, {
+      workdir: root,
+      run: folder,
+      settings: { hide: [], cache: null, sandbox: 'mounts' },
+      agent: null,
+      isolated: null,
+      planning: { layer: await makeLayer(folder, root) },
+      signal,
+    })
+    await sandbox.end?.()
+    return sandbox
   } finally {
     await folder.close()
   }

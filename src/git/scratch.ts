@@ -137,24 +137,3 @@ export function isolatedGit(
   })
   return { cwd: top, env, ...gitLimits(limits) }
 }
-
-/**
- * Returns the options for listing files in the user's repository, by the user's exclude rules. Naming the git folder
- * skips git's check of its owner, so run nothing there that could start a program.
- */
-export function userGit(
-  gitDir: string,
-  top: string,
-  limits: GitLimits,
-): GitCommandOptions & { env: Record<string, string> } {
-  // the cache in the user's index could hide files
-  const git = isolatedGit(gitDir, top, limits, { 'core.untrackedCache': 'false' })
-  const { GIT_CONFIG_GLOBAL: _global, GIT_CONFIG_NOSYSTEM: _system, ...env } = git.env
-  return { ...git, env }
-}
-
-/** Rethrows the error of a git that could not be started. */
-export function missingGit(error: unknown): never {
-  if (!hasCode(error, 'ENOENT')) throw error
-  throw new Error('git was not found on the PATH', { cause: error })
-}

@@ -17,6 +17,8 @@ export const AGENT_EVENTS = {
       mode,
       guard: z.enum(['mount', 'comparison']),
       reason: optional(text),
+      /** While planning: changes of the working folder are thrown away (`overlay`), or impossible. */
+      folder: optional(z.enum(['overlay', 'read-only'])),
       /** Where the programs may write, and what they do not see, if everything else is read-only. */
       writes: optional(z.array(text)),
       hides: optional(z.array(text)),
@@ -163,10 +165,9 @@ export const AGENT_EVENTS = {
   ),
   plan_violation: entry(
     {
-      copy: optional(z.array(text)),
       working_folder: optional(z.array(text)),
       replaced: optional(z.array(text)),
     },
-    { tone: 'bad', example: { copy: ['notes.txt'] } },
+    { tone: 'bad', example: { working_folder: ['notes.txt'] } },
   ),
 } as const

@@ -293,10 +293,6 @@ export const EVENTS = {
   ...BEFORE_EVENTS,
   ...LEFT_EVENTS,
   ...WORKTREE_EVENTS,
-  working_folder_changed: entry(
-    { files: z.array(text) },
-    { tone: 'warn', example: { files: ['src/token.js'] } },
-  ),
   changed_during_run: entry(
     {
       changed_case: optional(id),

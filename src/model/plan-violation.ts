@@ -14,8 +14,8 @@ export function planViolation({ trail }: Pick<Session, 'trail'>): PlanViolation 
     return line.event === 'plan_violation'
   })
   if (lines.length === 0) return null
-  const named = lines.flatMap(({ fields: { working_folder, copy, replaced } }) =>
-    [working_folder, copy, replaced].flatMap(textsOf),
+  const named = lines.flatMap(({ fields: { working_folder, replaced } }) =>
+    [working_folder, replaced].flatMap(textsOf),
   )
   return { files: [...new Set(named)] }
 }

@@ -56,6 +56,11 @@ export function openFilePath(descriptor: number): string | null {
   return SHOWS_OPEN_FILES ? `${PROC}/self/fd/${descriptor}` : null
 }
 
+/** A path that leads to the root folder of a process, with its mounts. */
+export function rootPath(pid: number): string {
+  return `${PROC}/${pid}/root`
+}
+
 /** A path that leads to a namespace of a process: `user`, or `pid_for_children`. */
 export function namespacePath(pid: number, kind: 'user' | 'pid_for_children'): string {
   return `${PROC}/${pid}/ns/${kind}`

@@ -19,7 +19,7 @@ export interface Runner {
 }
 
 export interface Capabilities {
-  /** Whether planning starts a program, which gets a prompt and a copy of the working folder. */
+  /** Whether planning starts a program, which gets a prompt. */
   isAgent: boolean
   /** Whether it can execute a plan that is not a runbook. */
   executesAny: boolean
@@ -41,7 +41,7 @@ export interface PlanRequest {
   steps: readonly string[]
   /** How casefile.md says that the tests are run. */
   tests?: string | null
-  /** The folder to plan for; for an agent, its copy. */
+  /** The folder to plan for. */
   workdir: string
   /** The operator's note: what a revision should change. */
   note?: string | undefined

@@ -9,7 +9,7 @@ import { hasCode, isBarred } from '../files/errno.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { existingPaths, realPathOf } from '../files/real-path.ts'
 import { type GitFolder, gitFolders, isRepository } from '../snapshots/git-folders.ts'
-import { findRepositoryFolders } from '../snapshots/repository-state.ts'
+import { findRepositoryFolders } from '../snapshots/repository-folders.ts'
 
 interface Protected {
   name: string

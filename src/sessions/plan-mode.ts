@@ -6,26 +6,25 @@ import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import { MAX_PLAN_BYTES, type Move, sessionMove } from '../model/session.ts'
-import { type NewTrailLine, newLine } from '../model/trail.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
 import { statedHypothesis } from '../runners/runbook-plan.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { workingFolder } from '../settings/workdir.ts'
-import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
+import { openPlanningPlace, type PlanningPlace } from './planning-place.ts'
 import { planPrompt, recordPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import { planSandbox, rememberRunFolders, replacedReason, sandboxLine } from './sandbox-policy.ts'
-import { notStarted, whyUntrustedCopy } from './start-checks.ts'
+import { rememberRunFolders, replacedReason } from './sandbox-policy.ts'
+import { notStarted, whyUntrusted } from './start-checks.ts'
 
 /** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */
 export async function plan(
@@ -169,8 +168,8 @@ interface AgentPlanning {
 }
 
 /**
- * Lets an agent plan in a copy of the working folder. Where mounts work, the folder itself is read-only. Any change
- * the agent made anyway fails the planning: its own plan mode is not trusted.
+ * Lets an agent plan behind the walls that it works behind. Any change it made in the working folder fails the planning:
+ * its own plan mode is not trusted.
  */
 async function planWithAgent(
   deps: SessionDeps,
@@ -180,18 +179,14 @@ async function planWithAgent(
   const prepared = await preparePrompt(deps, job, planning)
   const run = await openRunFolder(deps.state.scratch, `plan-${job.session_id}`)
   try {
-    const { workdir, signal } = planning.request
-    const sandbox = await planSandbox(deps, { workdir, runFolder: run.path, signal })
-    const folders = await openPlanFolders(workdir, {
-      folder: await run.inner('project'),
-      exclude: [deps.layout.memoryRoot, deps.state.root],
-      ignoredToo: sandbox.kind === 'none',
-      signal,
-    })
+    const { request, settings, provider } = planning
+    const { workdir, signal } = request
+    const agent = provider.spec
+    const place = await openPlanningPlace(deps, { workdir, run, settings, agent, signal })
     try {
-      return await planInSandbox(deps, job, planning, { prepared, run, folders, sandbox })
+      return await planInPlace(deps, job, planning, { prepared, run, place })
     } finally {
-      await folders.close()
+      await place.close()
     }
   } finally {
     await run.close()
@@ -235,35 +230,34 @@ async function preparePrompt(
   }
 }
 
-interface PlanningPlace {
+interface Prepared {
   prepared: PreparedPrompt
   run: RunFolder
-  folders: PlanFolders
-  sandbox: Sandbox
+  place: PlanningPlace
 }
 
-async function planInSandbox(
+async function planInPlace(
   deps: SessionDeps,
   job: Job,
   planning: AgentPlanning,
-  place: PlanningPlace,
+  prepared: Prepared,
 ): Promise<PlanResult> {
-  const { sandbox, folders } = place
-  await appendLine(deps, job, sandboxLine('plan', sandbox))
+  const { place } = prepared
+  await appendLine(deps, job, place.line)
   // changes to case files are not part of the comparison below, so the run guard watches them
-  if (sandbox.kind === 'none') await deps.runGuard.begin(job)
-  const places = await rememberRunFolders(deps, planning.request.workdir)
+  if (place.sandbox.kind === 'none') await deps.runGuard.begin(job)
+  const folders = await rememberRunFolders(deps, planning.request.workdir)
   try {
-    const [outcome] = await Promise.allSettled([runPlanner(deps, job, planning, place)])
+    const [outcome] = await Promise.allSettled([runPlanner(deps, job, planning, prepared)])
     await killRun(job, deps.limits.endRun)
     await deps.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
-    await mustBeInPlace(deps, job, await places.replaced())
-    await mustBeUnchanged(deps, job, folders, sandbox)
+    await mustBeInPlace(deps, job, await folders.replaced())
+    await mustBeUnchanged(deps, job, place)
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   } finally {
-    await places.close()
+    await folders.close()
   }
 }
 
@@ -271,9 +265,9 @@ async function runPlanner(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
-  { prepared, run, folders, sandbox }: PlanningPlace,
+  { prepared, run, place: { sandbox } }: Prepared,
 ): Promise<PlanResult> {
-  await mustTrustCopy(deps, { provider, request }, folders.copy)
+  await mustTrust(deps, provider, request.workdir)
   const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
   const report = openRunReport(deps, job)
   const restartFresh = async () => {
@@ -295,20 +289,20 @@ async function runPlanner(
     const { prompt, resume: session } = prepared
     const resume = session === null ? null : { session, restartFresh }
     const agent = { ...own, prompt, resume }
-    return await provider.runner.plan({ ...request, workdir: folders.copy, agent })
+    return await provider.runner.plan({ ...request, agent })
   } finally {
     await report.close()
   }
 }
 
 /** Checked again just before the program starts: the files may have changed since the request. */
-async function mustTrustCopy(
+async function mustTrust(
   { settings, layout }: SessionDeps,
-  { provider: { id, spec }, request }: Pick<AgentPlanning, 'provider' | 'request'>,
-  copy: string,
+  { id, spec }: Provider,
+  folder: string,
 ): Promise<void> {
-  const place = { root: layout.root, folder: request.workdir }
-  const why = spec && (await whyUntrustedCopy(spec, copy, place, (await settings()).files))
+  const { files } = await settings()
+  const why = spec && (await whyUntrusted(spec, { root: layout.root, folder }, files))
   if (why) throw new RunnerFailure(notStarted(id, why))
 }
 
@@ -320,44 +314,27 @@ async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): P
   throw new RunnerFailure(`plan_violation: the agent should only have planned, but ${why}.`)
 }
 
-/**
- * A change in the copy is a violation. A change in a folder mounted read-only came from elsewhere and is only
- * recorded.
- */
 async function mustBeUnchanged(
   deps: SessionDeps,
   job: Job,
-  folders: PlanFolders,
-  sandbox: Sandbox,
+  { sandbox, changes }: PlanningPlace,
 ): Promise<void> {
-  const inCopy = await folders.copyChanges()
-  const inFolder = await folders.folderChanges()
-  const isHeld = sandbox.kind === 'mount'
-  if (inFolder.length > 0 && isHeld) {
-    await appendLine(deps, job, { event: 'working_folder_changed', fields: { files: inFolder } })
-  }
-  const found = [
-    ...inCopy.map((file) => `${file} (in its copy)`),
-    ...(isHeld ? [] : inFolder.map((file) => `${file} (in the working folder)`)),
-  ]
-  if (found.length === 0) return
-  const line = newLine('plan_violation', {
-    copy: inCopy.length > 0 ? inCopy : undefined,
-    working_folder: isHeld || inFolder.length === 0 ? undefined : inFolder,
-  })
-  await appendLine(deps, job, line)
-  throw new RunnerFailure(violation(found, !isHeld && inFolder.length > 0))
+  const files = await changes()
+  if (files.length === 0) return
+  await appendLine(deps, job, { event: 'plan_violation', fields: { working_folder: files } })
+  const more = files.length > SHOWN ? ` and ${files.length - SHOWN} more` : ''
+  const names = `${files.slice(0, SHOWN).join(', ')}${more}`
+  const what = sandbox.kind === 'mount' ? THROWN_AWAY : MAY_BE_OWN
+  throw new RunnerFailure(
+    `plan_violation: the agent should only have planned, but these files changed: ${names}. ${what}`,
+  )
 }
 
 const SHOWN = 10
 
-function violation(found: readonly string[], mayBeOwn: boolean): string {
-  const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : ''
-  const own = mayBeOwn
-    ? ' The working folder could not be mounted read-only here, so you or one of your programs may have made these changes.'
-    : ''
-  return `plan_violation: the agent should only have planned, but these files changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
-}
+const THROWN_AWAY = 'Its changes were thrown away; the working folder is as it was.'
+const MAY_BE_OWN =
+  'Nothing could be mounted over the working folder here, so you or one of your programs may have made these changes.'
 
 /** Moves a session from created to planning, once its context is loaded. */
 async function beginPlanning(

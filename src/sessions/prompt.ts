@@ -277,7 +277,7 @@ const STEP_EXAMPLE = '```sh run id=test timeout=5m proof=tap\nnpm test -- --test
 
 const PLAN_TASK = `You plan a piece of work on a software project. Only plan: nothing runs until a person has read your plan and approved it.
 
-- Change nothing: write no file and run nothing that writes. You are in a copy of the working folder. Any change, there or elsewhere, makes the planning fail.
+- Change nothing: write no file and run nothing that writes. Any change in the working folder makes the planning fail.
 - Do not ask questions: nobody can answer. If you have to assume something, say so in the plan.
 - Read what you need, then answer with one markdown document between these two marks:
 

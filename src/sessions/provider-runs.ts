@@ -11,6 +11,7 @@ import {
   type RunProcess,
   runProcess,
 } from '../runners/process/run-processes.ts'
+import type { Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
@@ -24,7 +25,7 @@ import {
   providerStatus,
 } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { planSandbox } from './sandbox-policy.ts'
+import { runSandbox } from './sandbox-policy.ts'
 
 /** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2
@@ -129,14 +130,17 @@ async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Pr
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
+  let sandbox: Sandbox | null = null
   try {
     const request = await planRequestFor(deps, runRequest, { runId, folder })
+    sandbox = request.agent.sandbox
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await runRequest.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
     await killRun(run, deps.limits.endRun)
+    await sandbox?.end?.()
     await folder.close()
     await runs.remove(runId)
   }
@@ -154,7 +158,15 @@ async function planRequestFor(
   const { root } = deps.layout
   const files = await folder.inner('files')
   const workdir = await folder.inner('project')
-  const sandbox = await planSandbox(deps, { workdir: root, runFolder: folder.path, signal })
+  const { sandbox } = await runSandbox(deps, {
+    workdir: root,
+    run: folder,
+    settings,
+    agent: provider.spec,
+    isolated: null,
+    planning: { layer: null },
+    signal,
+  })
   const agent = {
     prompt,
     newId: deps.newId(),

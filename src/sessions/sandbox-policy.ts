@@ -2,20 +2,15 @@ import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import { closeToPrograms } from '../files/service-program.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { type NewTrailLine, newLine } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import { makeDeviceFolder } from '../runners/output/device-folder.ts'
 import type { RunFolder } from '../runners/output/run-folder.ts'
-import {
-  openSandbox,
-  type Preference,
-  type Processes,
-  type Sandbox,
-} from '../runners/process/sandbox.ts'
+import { openSandbox, type Preference, type Sandbox } from '../runners/process/sandbox.ts'
 import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
-import { repositoryFolders } from '../snapshots/repository-state.ts'
+import { repositoryFolders } from '../snapshots/repository-folders.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import type { SessionDeps } from './deps.ts'
 import { makeProtectedPaths } from './git-protected-paths.ts'
@@ -31,31 +26,12 @@ import {
 
 type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
-export interface Scene {
-  workdir: string
-  /** The run's own folder, which its programs may write to. */
-  runFolder: string
-  signal: AbortSignal
-  /** Of a session in a separate worktree. */
-  isolated?: Pick<IsolatedWork, 'open' | 'closed'> | null
-}
-
-/** The sandbox for planning: the workspace, the working folder and its repository are read-only. */
-export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
-  const { root, memoryRoot } = deps.layout
-  const repository = await repositoryFolders(scene.workdir)
-  return sandboxFor(
-    deps,
-    scene,
-    outermost([root, memoryRoot, scene.workdir, ...repository]),
-    'isolation',
-  )
-}
-
-export interface WorkScene {
+export interface RunScene {
   workdir: string
   run: RunFolder
   settings: Pick<TrustedSettings, 'hide' | 'cache' | 'sandbox'>
+  /** For planning: what is changed in the working folder gets there; null if nothing may be. */
+  planning?: { layer: string | null }
   /** The agent that is started; null for steps. */
   agent: AgentSpec | null
   /** Folders that are shown in place of others. */
@@ -75,17 +51,20 @@ export interface Walls {
 }
 
 /**
- * The sandbox for work: only the working folder and what is needed beside it can be written to. Where that does not
- * work, the case files are read-only. Throws `provider_unavailable` if casefile.md limits the hosts and that does not
- * hold.
+ * The sandbox of a run: only the working folder and what is needed beside it can be written to; while planning, not even
+ * that folder. Where that does not work, at least the case files are read-only, and what planning must not change.
+ * Throws `provider_unavailable` if casefile.md limits the hosts and that does not hold.
  */
-export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<Walls> {
+export async function runSandbox(deps: SandboxDeps, scene: RunScene): Promise<Walls> {
   const { settings, signal } = scene
   await mustHaveRuntime(deps, settings)
   const { sandbox, places, planned } = await mountWalls(deps, scene)
   const folders = planned && {
     writable: planned.folders.open,
-    readOnly: [deps.layout.memoryRoot],
+    readOnly: [
+      deps.layout.memoryRoot,
+      ...(scene.planning ? [deps.layout.root, scene.workdir] : []),
+    ],
     hidden: planned.folders.hidden,
   }
   const held = await withHosts(deps, sandbox, { settings, folders, signal })
@@ -105,7 +84,7 @@ export interface ExpectedWalls {
   hosts: readonly string[] | null
 }
 
-export interface ExpectedScene extends Pick<WorkScene, 'workdir' | 'settings' | 'agent'> {
+export interface ExpectedScene extends Pick<RunScene, 'workdir' | 'settings' | 'agent'> {
   isIsolated: boolean
   /** Why mounts do not work on this machine; null if they do. */
   noMounts: string | null
@@ -137,13 +116,12 @@ export async function whyNoMounts(deps: SandboxDeps): Promise<string | null> {
   return null
 }
 
+type Around = Pick<RunScene, 'workdir' | 'isolated' | 'settings' | 'planning'>
+
 /** Why casefile.md or the places of the folders leave no room for mounts; null if they can be tried. */
-function whyUnheld(
-  deps: SandboxDeps,
-  scene: Pick<Scene, 'workdir' | 'isolated'> & Pick<WorkScene, 'settings'>,
-): string | null {
+function whyUnheld(deps: SandboxDeps, scene: Around): string | null {
   const { memoryRoot } = deps.layout
-  if (scene.settings.sandbox === 'none') return `${SETTINGS_FILE} says so (sandbox: none)`
+  if (isFree(scene) && !scene.planning) return `${SETTINGS_FILE} says so (sandbox: none)`
   if (isWithin(memoryRoot, scene.workdir)) return 'the working folder lies within the memory root'
   return whyNot(deps, scene, [memoryRoot])
 }
@@ -153,9 +131,8 @@ interface MountWalls extends Pick<Walls, 'sandbox' | 'places'> {
   planned: WorkFolders | null
 }
 
-async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWalls> {
-  const { memoryRoot } = deps.layout
-  const { workdir, run, signal } = scene
+async function mountWalls(deps: SandboxDeps, scene: RunScene): Promise<MountWalls> {
+  const { signal } = scene
   const none = (reason: string): MountWalls => ({
     sandbox: { kind: 'none', reason },
     places: null,
@@ -163,35 +140,31 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
   })
   const why = whyUnheld(deps, scene)
   if (why !== null) return none(why)
-  const { isolated } = scene
-  const around = { workdir, runFolder: run.path, signal, isolated }
   const planned = await foldersFor(deps, scene)
   const { folders, writes, hides } = planned
   closeToPrograms(folders.open)
   // sandbox-runtime has to mount something itself, which root without that power could not
   const prefer = typeof scene.settings.sandbox === 'object' ? 'isolation' : 'powers'
-  const sandbox = await openSandbox(folders, signal, prefer, 'own')
-  if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
+  if (!isFree(scene)) {
+    const sandbox = await openSandbox(folders, signal, prefer, 'own')
+    if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
+    if (scene.views?.length) return { sandbox, places: null, planned }
+  }
   // it is about all mounts of this machine; a separate one may work
-  const narrow = scene.views?.length
-    ? sandbox
-    : await sandboxFor(
-        deps,
-        around,
-        outermost([memoryRoot, ...(isolated?.closed ?? [])]),
-        prefer,
-        'own',
-      )
+  const narrow = await narrowSandbox(deps, scene, folders, prefer)
   return { sandbox: narrow, places: null, planned: narrow.kind === 'mount' ? null : planned }
 }
 
-async function foldersFor(
-  deps: SandboxDeps,
-  { workdir, run, agent, views = [], isolated, settings }: WorkScene,
-) {
-  const places = placesFor(deps, { workdir, runFolder: run.path, agent, isolated, settings })
+/** Whether casefile.md frees approved work; planning never changes the working folder. */
+function isFree({ settings }: Pick<RunScene, 'settings'>): boolean {
+  return settings.sandbox === 'none'
+}
+
+async function foldersFor(deps: SandboxDeps, { run, views = [], ...scene }: RunScene) {
+  const { workdir, agent, isolated, planning } = scene
+  const places = placesFor(deps, { ...scene, runFolder: run.path })
   await makePlaces(places)
-  if (!isolated) await makeProtectedPaths(workdir)
+  if (!isolated && !planning) await makeProtectedPaths(workdir)
   const devices =
     process.geteuid?.() === 0
       ? await makeDeviceFolder(await run.inner(agent ? 'agent-dev' : 'dev'))
@@ -201,16 +174,16 @@ async function foldersFor(
 
 function placesFor(
   { layout, state, environment }: SandboxDeps,
-  {
-    settings: { cache, hide },
-    ...scene
-  }: Pick<WorkScene, 'workdir' | 'agent' | 'isolated' | 'settings'> & { runFolder: string },
+  { settings: { cache, hide }, ...scene }: Around & Pick<RunScene, 'agent'> & { runFolder: string },
 ): WorkPlaces {
   const own = scene.agent?.ownPlaces ?? null
   const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))
   const others = [...all].filter((find) => find !== null && find !== own)
   return {
-    ...scene,
+    workdir: scene.workdir,
+    isolated: scene.isolated,
+    planning: scene.planning ?? null,
+    runFolder: scene.runFolder,
     root: layout.root,
     memoryRoot: layout.memoryRoot,
     stateRoot: state.root,
@@ -245,35 +218,44 @@ export function replacedReason(replaced: readonly string[]): string | null {
 /** The audit trail's line that says which protection a run has. */
 export function sandboxLine(
   mode: 'plan' | 'work',
-  sandbox: Sandbox,
-  { places, reach }: Pick<Walls, 'places' | 'reach'> = { places: null, reach: null },
+  { sandbox, places, reach }: Walls,
+  uncompared: string | null = null,
 ): NewTrailLine {
   const walls = { ...places, ...(reach && { hosts: [...reach.hosts], runtime: reach.runtime }) }
   if (sandbox.kind === 'mount') {
-    return { event: 'guarded', fields: { mode, guard: 'mount', ...walls } }
+    const folder = mode === 'work' ? undefined : sandbox.hasOverlay ? 'overlay' : 'read-only'
+    return newLine('guarded', { mode, guard: 'mount', folder, ...walls })
   }
-  const { reason } = sandbox
-  return { event: 'guarded', fields: { mode, guard: 'comparison', reason, ...walls } }
+  const reason = uncompared === null ? sandbox.reason : `${sandbox.reason}; ${uncompared}`
+  return newLine('guarded', { mode, guard: 'comparison', reason, ...walls })
 }
 
-async function sandboxFor(
+/** Protects only the case files, and what planning must not change. */
+async function narrowSandbox(
   deps: SandboxDeps,
-  scene: Scene,
-  readOnly: string[],
+  scene: RunScene,
+  { overlay = null }: WorkFolders['folders'],
   prefer: Preference,
-  processes: Processes = 'shared',
 ): Promise<Sandbox> {
+  const { layout, state, environment } = deps
+  const { workdir, run, isolated, planning, signal } = scene
+  const planned = planning ? [layout.root, workdir, ...(await repositoryFolders(workdir))] : []
+  const readOnly = outermost([layout.memoryRoot, ...planned, ...(isolated?.closed ?? [])])
   const reason = whyNot(deps, scene, readOnly)
   if (reason !== null) return { kind: 'none', reason }
-  const hidden = await allStateFolders(deps.state.root, deps.environment)
-  const folders = { readOnly, hidden, open: [scene.runFolder, ...(scene.isolated?.open ?? [])] }
-  return openSandbox(folders, scene.signal, prefer, processes)
+  const folders = {
+    readOnly,
+    hidden: await allStateFolders(state.root, environment),
+    open: [run.path, ...(isolated?.open ?? [])],
+    overlay,
+  }
+  return openSandbox(folders, signal, prefer, 'own')
 }
 
 /** Why nothing can be mounted; null if it can be tried. */
 function whyNot(
   deps: SandboxDeps,
-  scene: Pick<Scene, 'workdir' | 'isolated'>,
+  scene: Pick<RunScene, 'workdir' | 'isolated'>,
   readOnly: readonly string[],
 ): string | null {
   if (!deps.mount) return 'mounts are turned off (--no-mount)'

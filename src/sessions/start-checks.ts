@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { counted } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
@@ -278,20 +278,6 @@ export async function whyUntrusted(
 ): Promise<string | null> {
   const files = await filesFor(place, projectFiles)
   return clauseAbout(files, place.folder, trusted)
-}
-
-/**
- * Like `whyUntrusted`, for a copy of the working folder. A file in the copy is trusted by its path in the original.
- */
-export async function whyUntrustedCopy(
-  { projectFiles }: AgentSpec,
-  copy: string,
-  { folder }: FilesPlace,
-  trusted: TrustedFiles,
-): Promise<string | null> {
-  const inCopy = await findAgentFiles(copy, copy, projectFiles)
-  const files = inCopy.map((file) => ({ ...file, path: join(folder, relative(copy, file.path)) }))
-  return clauseAbout(files, folder, trusted)
 }
 
 /** Workspace problems: files that keep installed agents from being started in the workspace's folder. */

@@ -1,4 +1,4 @@
-/** Which paths the programs of a run may write to, and which they do not see: Work mode in mounts (docs/agents.md). */
+/** Which paths the programs of a run may write to, and which they do not see, in mounts (docs/agents.md). */
 
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
@@ -12,7 +12,7 @@ import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
-import { findRepositoryFolders } from '../snapshots/repository-state.ts'
+import { findRepositoryFolders, repositoryFolders } from '../snapshots/repository-folders.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import { findProtectedPaths } from './git-protected-paths.ts'
 
@@ -23,6 +23,8 @@ export interface WorkPlaces {
   workdir: string
   /** The worktree of an isolated session with its repository, and that of the user, which it must not write to. */
   isolated: { open: readonly string[]; closed: readonly string[] } | null
+  /** See `RunScene`; null for work. */
+  planning: { layer: string | null } | null
   runFolder: string
   environment: NodeJS.ProcessEnv
   /** As in casefile.md; null for the usual caches. */
@@ -128,6 +130,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const {
     workdir,
     isolated,
+    planning,
     runFolder,
     stateRoot,
     memoryRoot,
@@ -149,8 +152,10 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const runtime = environment.XDG_RUNTIME_DIR
   const services = runtime && isAbsolute(runtime) ? await named([runtime]) : []
   const others = await named(places.others.flatMap(({ paths }) => paths))
-  const repository = await repositoryOf(workdir)
-  const protectedPaths = isolated ? [] : await findProtectedPaths(workdir)
+  const repository = planning ? [] : await repositoryOf(workdir)
+  const protectedPaths = isolated || planning ? [] : await findProtectedPaths(workdir)
+  const unplanned = planning ? [workdir, places.root, ...(await repositoryFolders(workdir))] : []
+  const layer = planning?.layer ?? null
   const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
   const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
   const temporary = await named(temporaryOf(environment))
@@ -167,12 +172,14 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         memoryRoot,
         ...(isolated?.closed ?? []),
         ...protectedPaths,
+        // inside of the overlay they can be changed like the rest
+        ...unplanned.filter((path) => layer === null || !isWithin(workdir, path)),
         ...programs.filter((path) => !isWithin(path, workdir)),
         ...(isRoot ? OF_ROOT : []),
-      ].filter((path) => !record.includes(path)),
-      hidden: [...states, ...record, ...withheld, ...hide],
+      ].filter((path) => !record.includes(path) && (layer === null || path !== workdir)),
+      hidden: [...states, ...record, ...withheld, ...hide, ...(layer === null ? [] : [layer])],
       open: [
-        workdir,
+        ...(planning ? [] : [workdir]),
         ...(isolated?.open ?? []),
         ...repository,
         ...temporary,
@@ -182,9 +189,10 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         runFolder,
       ],
       views,
+      overlay: layer === null ? null : { at: workdir, layer },
     },
     writes: [
-      ...(isolated ? ['its worktree'] : ['the working folder']),
+      ...(planning ? [] : isolated ? ['its worktree'] : ['the working folder']),
       ...(repository.length > 0 && !isolated ? ['the .git of its repository'] : []),
       'temporary folders',
       ...namesOf([...caches, ...own], home),

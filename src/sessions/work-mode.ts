@@ -29,7 +29,7 @@ import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
+import { rememberRunFolders, replacedReason, runSandbox, sandboxLine } from './sandbox-policy.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
 
@@ -186,14 +186,14 @@ async function work(
   const workdir = job.folder!
   try {
     const wallsFor = async (agent: AgentSpec | null) => {
-      const walls = await workSandbox(deps, { workdir, run, settings, signal, agent, isolated })
+      const walls = await runSandbox(deps, { workdir, run, settings, signal, agent, isolated })
       opened.push(walls.sandbox)
       if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
       return walls
     }
     const walls = await wallsFor(agents?.spec ?? null)
     const { sandbox, places } = walls
-    await appendLine(deps, job, sandboxLine('work', sandbox, walls))
+    await appendLine(deps, job, sandboxLine('work', walls))
     let own: Promise<Sandbox> | null = null
     // what the agent needs is not shown to steps
     const forSteps = async () => {

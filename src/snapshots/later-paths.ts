@@ -5,7 +5,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
 import { runGit } from '../git/command.ts'
-import { findRepositoryFolders } from './repository-state.ts'
+import { findRepositoryFolders } from './repository-folders.ts'
 
 /** Keys whose values are paths or commands. */
 const KEYS =

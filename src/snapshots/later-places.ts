@@ -1,7 +1,7 @@
 /**
  * Finds the files in a folder that other programs run later (model/later-table.ts), with a stamp of each: also ignored
  * files and the git folders, which no diff has. Only these files are read. In folders of installed packages only the
- * programs for the PATH and nested repositories count. Paths are strings of bytes, as in plan-walk.ts.
+ * programs for the PATH and nested repositories count. Paths are strings of bytes, as in folder-walk.ts.
  */
 
 import type { Dirent } from 'node:fs'
@@ -10,9 +10,9 @@ import { basename, dirname, join, relative } from 'node:path'
 import { isWithin } from '../files/real-path.ts'
 import { findTrigger, HOME_PLACES, TRIGGERS } from '../model/later-table.ts'
 import { type LaterPlaces, UNCHECKED } from '../model/runs-later.ts'
+import { joinPath, shownPath, walkedPath, walkFolders } from './folder-walk.ts'
 import { gitFolders, gitFoldersOf } from './git-folders.ts'
 import { bytesOf, EMPTY, readPackageStamp, readStamp, toUnchecked } from './later-stamps.ts'
-import { joinPath, shownPath, walkedPath, walkFolders } from './plan-walk.ts'
 
 export interface LaterScope {
   /** The working folder, as a real path. */

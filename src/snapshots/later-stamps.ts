@@ -1,4 +1,4 @@
-/** Stamps of files that may change between two looks. Paths are strings of bytes, as in plan-walk.ts. */
+/** Stamps of files that may change between two looks. Paths are strings of bytes, as in folder-walk.ts. */
 
 import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'

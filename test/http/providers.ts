@@ -1,9 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { processStat } from '../../src/platform/processes.ts'
 import { trust } from '../../src/trust/command.ts'
 import { type Envelope, must, planned, step } from '../fixtures/session-client.ts'
 import { runsIn } from '../fixtures/state-rows.ts'
@@ -11,12 +11,15 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'a sender is told on Linux only' }
 
+/** How long what stays sleeps: by it the processes of this test are known. */
+const SECONDS = 100_000 + process.pid
+
 /** Shell scripts, each a provider of casefile.md that gets its prompt on standard input. */
 const AGENTS = {
   answers: `printf '## Hypothesis\\n\\nIt is so.\\n\\n## Plan\\n\\n'; cat; echo
 echo "files: [$(ls -A)], session: [$CASEFILE_SESSION]"`,
   fails: 'echo "no account" >&2; exit 3',
-  stays: 'echo "begun $$"; exec sleep 1000',
+  stays: `echo begun here; exec sleep ${SECONDS}`,
   asks: `exec '${process.execPath}' --input-type=module -e "$(cat)"`,
 }
 
@@ -92,7 +95,10 @@ async function until(fact: () => boolean, what: string): Promise<void> {
   }
 }
 
-const isGone = (pid: number) => (processStat(pid)?.state ?? 'Z') === 'Z'
+const staying = () =>
+  execFileSync('ps', ['-e', '-o', 'args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line === `sleep ${SECONDS}`).length
 const scratch = ({ stateDir }: TestService) => readdirSync(join(stateDir, 'scratch'))
 
 const service = await opened(t)
@@ -209,15 +215,15 @@ t.test('what a provider runs may neither approve nor write', linuxOnly, async (t
 
 t.test('at most two run, each as long as its client stays', async (t) => {
   const [first, second] = [streamed(service, 'stays', 'x'), streamed(service, 'stays', 'x')]
-  const pids = [Number(await first.says('begun')), Number(await second.says('begun'))]
+  await Promise.all([first, second].map((each) => each.says('begun')))
+  await until(() => staying() === 2, 'both stay')
   const third = await service.request('POST', '/providers/answers/run', { prompt: 'x' })
   t.match(third, { status: 409, json: { code: 'already_active' } })
   first.leave()
-  await until(() => isGone(pids[0]!) && scratch(service).length === 1, 'the first has ended')
-  t.notOk(isGone(pids[1]!))
+  await until(() => staying() === 1 && scratch(service).length === 1, 'the first has ended')
   await service.close()
   await second.ended
-  t.ok(isGone(pids[1]!))
+  t.equal(staying(), 0)
   t.match(second.events.at(-1), { event_type: 'error', payload: { code: 'stopping' } })
   t.strictSame(scratch(service), [])
   t.strictSame(runsIn(service.stateDir), [])

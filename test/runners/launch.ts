@@ -27,6 +27,7 @@ function sandboxOf(script: string, onStart = () => {}): Sandbox {
   return {
     kind: 'mount',
     ownProcesses: false,
+    hasOverlay: false,
     async end() {},
     async wrap() {
       onStart()

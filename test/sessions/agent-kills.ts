@@ -64,7 +64,7 @@ t.test('kill -9 while an agent plans', linuxOnly, async (t) => {
   const session = await must(client, 'GET', ref.path)
   t.match(session, { state: 'failed', output: /begun/, problems: { length: 0 } })
   t.strictSame(runsIn(client.stateDir), [])
-  t.notOk(readdirSync(client.stateDir).includes('scratch'), 'the copy is gone')
+  t.notOk(readdirSync(client.stateDir).includes('scratch'), 'what the run had is gone')
   t.equal(git(client.root, 'status', '--porcelain'), '')
   await plannedOn(client, ref.case_id, 'quick')
   t.match(

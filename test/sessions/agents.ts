@@ -42,9 +42,8 @@ const PASSES = "printf 'TAP version 14\\n1..1\\nok 1\\n'"
 const RUNBOOK = `## Hypothesis\n\nIt prints.\n\n## Plan\n\nRun it.\n\n${step(`${PASSES} && echo done > done.txt`, 'sh run id=it proof=tap')}`
 const WITH_PROOF = `## Hypothesis\n\nh\n\n## Plan\n\n1. Write made.txt\n\n${step(`test -f made.txt && ${PASSES}`, 'sh run id=proof proof=tap')}`
 
-/** Tries to change what is outside of its copy. */
-const OUTSIDE = `cd "$WORKSPACE"; mkdir -p ignored
-for f in code.txt ignored/y memory/.gitignore; do echo x >> $f; done; git branch other`
+const WRITES = `mkdir -p ignored; for f in code.txt ignored/y memory/.gitignore; do echo x >> $f; done
+git branch other`
 
 const CLAUDE = `#!/bin/sh
 cat > /dev/null
@@ -111,8 +110,9 @@ t.test('agents in mounts', async (t) => {
         plan: `echo x >> code.txt; git -c user.name=a -c user.email=a@b stash -q
 echo x > new.txt; echo x >> code.txt; mkdir ignored; echo x > ignored/x\n${says(LIST_PLAN)}`,
       },
-      outside: {
-        plan: `(${OUTSIDE})\necho begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`,
+      waits: {
+        plan: `git status --short; echo x > code.txt; git checkout -q code.txt; touch plain; mkdir t; rmdir t
+echo begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`,
       },
       both: { plan: says(RUNBOOK), work: 'echo never > agent-ran' },
       lies: {
@@ -143,12 +143,9 @@ echo x > new.txt; echo x >> code.txt; mkdir ignored; echo x > ignored/x\n${says(
     const { ref, session } = await plannedBy(service, 'writes')
     t.equal(session.state, 'failed')
     const record = recordOf(service, ref)
-    t.match(
-      record,
-      /plan_violation: .*code\.txt \(in its copy\), ignored\/.* \(in its copy\), new\.txt \(in its copy\)/,
-    )
-    t.match(record, /plan_violation copy=.*stash/)
+    t.match(record, /plan_violation working_folder=.*stash.*"code\.txt","ignored\/x","new\.txt"\]/)
     t.match(session.output, /\nplan_violation: the agent should only have planned/)
+    t.match(session.output, /new\.txt\. Its changes were thrown away; the working folder is as it/)
     t.match(record, /session_sealed/)
     t.equal(git(service.root, 'status', '--porcelain', '--ignored'), '!! memory/\n')
     t.equal(git(service.root, 'rev-list', '--all', '--count').trim(), '1')
@@ -179,36 +176,30 @@ echo x > new.txt; echo x >> code.txt; mkdir ignored; echo x > ignored/x\n${says(
     t.match(record, `prompt=1-plan-prompt.md prompt_bytes=${Buffer.byteLength(prompt)}`)
     t.match(record, `prompt_sha256=${sha256(prompt)}`)
     t.match(record, /files=\["case\.md","casefile\.md","history\.md","notes\.md"\]/)
-    t.match(record, /guarded mode=plan guard=(?:mount|comparison reason=)/)
+    t.match(record, /guarded mode=plan guard=(?:mount folder=overlay|comparison reason=)/)
     t.match(record, /agent_started mode=plan/)
     const log = artifact(ref, '1-plan-agent.log')
     t.match(log, /^one$/m, 'it saw the file')
     t.match(log, /^untracked\.txt$/m, 'and the one that git does not know')
-    t.notMatch(log, /^memory$/m, 'the records are not in its copy')
-    t.strictSame(scratch(), [], 'the copy is gone')
+    t.strictSame(scratch(), [], 'what it had for the run is gone')
     const answer = await service.request('POST', `${ref.path}/approve`)
     t.equal(answer.status, 422, 'a list, and nobody to carry it out')
     t.match(answer.json.detail, /has no command for work/)
     t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
   })
 
-  await t.test("an edit of the operator's is no violation, and the agent makes none", async (t) => {
-    const before = readFileSync(join(service.memory, '.gitignore'), 'utf8')
-    const { ref, events } = await begun(service, 'outside')
-    appendFileSync(join(service.root, 'code.txt'), 'mine\n')
+  await t.test("an edit of the operator's is no violation, nor what is as before", async (t) => {
+    const { ref, events } = await begun(service, 'waits')
+    appendFileSync(join(service.root, 'mine.txt'), 'mine\n')
     writeFileSync(join(service.home, 'go-on'), '')
     await events.next(({ event }) => event === 'agent_completed')
     events.close()
     const record = recordOf(service, ref)
     if (/guard=mount/.test(record)) {
-      t.match(record, /working_folder_changed files=\["code\.txt"\]/)
       t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
-      t.equal(readFileSync(join(service.root, 'code.txt'), 'utf8'), 'one\nmine\n')
-      t.notOk(existsSync(join(service.root, 'ignored')))
-      t.equal(git(service.root, 'branch', '--list', 'other'), '')
-      t.equal(readFileSync(join(service.memory, '.gitignore'), 'utf8'), before)
-    } else t.match(record, /plan_violation working_folder=\["code\.txt"/)
-    git(service.root, 'checkout', '--quiet', 'code.txt')
+      t.notMatch(record, /plan_violation/)
+    } else t.match(record, /plan_violation working_folder=\["mine\.txt"/)
+    rmSync(join(service.root, 'mine.txt'))
   })
 
   await t.test('a plan that is a runbook needs no agent', async (t) => {
@@ -337,20 +328,17 @@ sed -i 's/^verified: false/verified: true/' proof/*.md; sed -i 's/^state: .*/sta
   const service = await serviceWith(
     t,
     {
-      outside: { plan: `(${OUTSIDE})\n${says(LIST_PLAN)}` },
+      writes: { plan: `(${WRITES})\n${says(LIST_PLAN)}` },
       opens: { plan: `${opens}\n${says(LIST_PLAN)}` },
     },
     { mount: false, limits: { handEdit: 500 } },
   )
 
   await t.test('planning that writes where the case is', async (t) => {
-    const { ref, session } = await plannedBy(service, 'outside')
+    const { ref, session } = await plannedBy(service, 'writes')
     t.equal(session.state, 'failed')
     const record = recordOf(service, ref)
-    const refs = ['.git (logs): refs/heads/other', '.git (refs): refs/heads/other']
-    const files = JSON.stringify([...refs, 'code.txt', 'ignored/y'])
-    t.match(record, `plan_violation working_folder=${files}`)
-    t.match(record, /code\.txt \(in the working folder\)/)
+    t.match(record, 'plan_violation working_folder=["code.txt"]', 'not what is ignored, nor refs')
     t.match(record, /you or one of your programs/)
   })
 

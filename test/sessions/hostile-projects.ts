@@ -56,7 +56,7 @@ for (const [provider, by] of DRIVES) {
       t.teardown(() => Promise.all([model.close(), trap.close()]))
       const hostile = hostileProject(provider, join(dir, 'marks'), trap.url)
       const env = { ...homeEnvironment(home), ...REAL_AGENTS[id].settle(home, model.url) }
-      trustByAgents(home, dir) // the copy to plan in lies in it, too
+      trustByAgents(home, dir)
       const real = REAL_AGENTS[id]
       const untouched = (message: string) => {
         t.strictSame(hostile.ran(), [], `${message}: nothing of the project ran`)

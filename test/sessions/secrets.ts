@@ -79,14 +79,14 @@ t.test('what agents say and make, and what the operator writes', async (t) => {
   const reasons: [agent: string, reason: string | RegExp][] = [
     ['says', `exited with 9: ${SAID} and [redacted B_TOKEN]`],
     ['cut', /exited with 9/],
-    ['writes', `evil-${SAID} (in its copy)`],
+    ['writes', `these files changed: evil-${SAID}. `],
   ]
   for (const [agent, output] of reasons) {
     const { ref, session } = await plannedBy(service, agent)
     t.match(session, { state: 'failed', output }, agent)
     t.match(
       recordOf(service, ref),
-      agent === 'writes' ? 'plan_violation copy=["evil-[' : 'reason="',
+      agent === 'writes' ? 'plan_violation working_folder=["evil-[' : 'reason="',
     )
   }
 
@@ -172,7 +172,7 @@ t.test('the evidence, whose seal holds', async (t) => {
   t.match(patch, `made-${SAID}.txt`)
   const raw = readFileSync(service.file(ref.case_id, 'artifacts', '1-agent.log'), 'utf8')
   t.match(raw, 'S3CRET\x1b[31m', 'as it was printed')
-  await service.restart() // its copy of the working folder, which has the secret, goes as the run ends
+  await service.restart()
   mustBeClean(t, service)
   const again = await must(service, 'GET', ref.path)
   t.strictSame(again.problems, [], 'no session_changed')

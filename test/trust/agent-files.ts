@@ -14,7 +14,7 @@ import t, { type Test } from 'tap'
 import { environmentOf } from '../../src/runners/acp/run-agent.ts'
 import type { AcpSpec } from '../../src/runners/agents/agent.ts'
 import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
-import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/start-checks.ts'
+import { whyUntrusted } from '../../src/sessions/start-checks.ts'
 import { findAgentFiles, searchTop } from '../../src/settings/agent-files.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { plannedOn, program } from '../fixtures/plain-agents.ts'
@@ -260,23 +260,18 @@ t.test('files above the working folder count, up to where agents stop', async (t
 })
 
 t.test('what changed since the request is seen just before the program starts', async (t) => {
-  const dir = t.testdir({
-    root: { '.mcp.json': 'one' },
-    copy: { '.mcp.json': 'one', '.github': { hooks: {} } },
-  })
-  const place = { root: join(dir, 'root'), folder: join(dir, 'root') }
-  const copy = join(dir, 'copy')
+  const root = t.testdir({ '.mcp.json': 'one', '.github': { hooks: {} } })
+  const place = { root, folder: root }
   const spec = COMMAND_AGENTS.find(({ id }) => id === 'copilot')!
   t.match(await whyUntrusted(spec, place, new Map()), /\.mcp\.json \(not trusted\)/)
-  const [file] = await findAgentFiles(place.folder, place.folder, ['.mcp.json'])
+  const [file] = await findAgentFiles(root, root, ['.mcp.json'])
   const files = new Map([[file!.path, file!.content!.sha256]])
   t.equal(await whyUntrusted(spec, place, files), null)
-  t.equal(await whyUntrustedCopy(spec, copy, place, files), null)
-  writeFileSync(join(copy, '.mcp.json'), 'two')
-  t.match(await whyUntrustedCopy(spec, copy, place, files), /\.mcp\.json \(changed since/)
-  writeFileSync(join(copy, '.mcp.json'), 'one')
-  writeFileSync(join(copy, '.github/hooks/late.json'), '{}')
-  t.match(await whyUntrustedCopy(spec, copy, place, files), /late\.json \(not trusted\)/)
+  writeFileSync(join(root, '.mcp.json'), 'two')
+  t.match(await whyUntrusted(spec, place, files), /\.mcp\.json \(changed since/)
+  writeFileSync(join(root, '.mcp.json'), 'one')
+  writeFileSync(join(root, '.github/hooks/late.json'), '{}')
+  t.match(await whyUntrusted(spec, place, files), /late\.json \(not trusted\)/)
 })
 
 t.test('where an agent has a switch, it is on in every mode', async (t) => {

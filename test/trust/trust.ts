@@ -128,7 +128,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
     sessions.map(({ provider }: { provider: string }) => provider),
     ['mine', 'mine'],
   )
-  t.notOk(existsSync(join(service.root, 'owned')), 'what plans plans in a copy')
+  t.notOk(existsSync(join(service.root, 'owned')), 'what it makes while it plans is thrown away')
 })
 
 t.test('what casefile.md says otherwise since the plan was read is refused', async (t) => {

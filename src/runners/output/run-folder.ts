@@ -5,7 +5,7 @@ import { hasCode } from '../../files/errno.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { storageError } from '../../files/storage-error.ts'
 
-/** A folder that the programs of one run may see: with their copy of the project and their prompt. */
+/** A folder that the programs of one run may see, with their prompt. */
 export interface RunFolder {
   /** With symbolic links resolved. */
   path: string

@@ -14,6 +14,14 @@ export interface SandboxFolders {
   open: readonly string[]
   /** At the path `at`, what is at `shows` is seen and can be written; made in this order, before all else. */
   views?: readonly SandboxView[]
+  overlay?: SandboxOverlay | null
+}
+
+/** A folder that programs see and change as ever, while it stays as it is. */
+export interface SandboxOverlay {
+  at: string
+  /** An existing folder with the empty folders `upper`, which gets the changes, and `work`. */
+  layer: string
 }
 
 export interface SandboxView {
@@ -25,7 +33,10 @@ export interface SandboxView {
 export interface MountPlan {
   table: string
   checks: string[]
-  /** Hidden folders with open ones inside: the script opens them, from `FIRST_DESCRIPTOR` on, before they are covered. */
+  /**
+   * Hidden folders with open ones inside, and what an overlay is made of: the script opens them, from `FIRST_DESCRIPTOR`
+   * on, before they are covered.
+   */
   opened: string[]
 }
 
@@ -49,11 +60,16 @@ export const MOST_OPENED = 4
 /** Plans the mounts for existing real paths. Paths inside a hidden folder are left out unless they are open. */
 export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan {
   const { isChecked = () => true } = facts
-  const { views = [] } = folders
-  const places = placesOf(folders, facts)
-  const opened = places
+  const { overlay = null } = folders
+  const layers = overlay === null ? [] : [overlay.at, overlay.layer]
+  const below = belowOverlay(folders, facts)
+  const views = [...(folders.views ?? []), ...below.open]
+  const readOnly = [...folders.readOnly, ...below.mounted.map(({ at }) => at)]
+  const places = placesOf({ ...folders, readOnly, views }, facts)
+  const hidden = places
     .filter((place) => place.kind === 'hidden' && openIn(place, places).length > 0)
     .map(({ path }) => path)
+  const opened = [...layers, ...hidden]
   const plans = [
     ...places
       .filter(({ kind }) => kind === 'hidden')
@@ -67,7 +83,8 @@ export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan
       ...(facts.ownProcesses
         ? [line('casefile-processes', PROC_FOLDER, 'proc', 'nosuid,nodev,noexec')]
         : []),
-      ...views.map(({ at, shows }) => line(shows, at, 'none', 'rbind')),
+      ...(overlay === null ? [] : [overlayLine(overlay)]),
+      ...[...below.mounted, ...views].map(({ at, shows }) => line(shows, at, 'none', 'rbind')),
       ...foldersAround(places, facts).map(bind),
       ...plans.flatMap(({ lines }) => lines),
     ].join('\n'),
@@ -90,11 +107,12 @@ interface Place {
 
 /** Sorted with outer folders first. */
 function placesOf(
-  { readOnly, hidden, open, views = [] }: SandboxFolders,
+  { readOnly, hidden, open, views = [], overlay }: SandboxFolders,
   facts: PlanFacts,
 ): Place[] {
   const files = new Set(facts.files)
   const all: Place[] = [
+    ...(overlay ? [{ kind: 'open', path: overlay.at, shows: 'overlay' } as const] : []),
     ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
     ...hidden.map((path) => ({ kind: 'hidden', path, isFile: files.has(path) }) as const),
     ...open.map((path) => ({ kind: 'open', path }) as const),
@@ -129,6 +147,38 @@ function foldersAround(places: readonly Place[], { mounts }: PlanFacts): string[
 /** Whether an open place gets a separate mount. */
 function isBound(place: Place, places: readonly Place[]): boolean {
   return place.shows !== undefined || innermost(place.path, before(place, places)) !== undefined
+}
+
+const [LOWER, LAYER] = [FIRST_DESCRIPTOR, FIRST_DESCRIPTOR + 1].map(openFilePath)
+
+/** By descriptors, because its options have no way to write every name. */
+function overlayLine({ at }: SandboxOverlay): string {
+  const layers = `lowerdir=${LOWER},upperdir=${LAYER}/upper,workdir=${LAYER}/work`
+  return line('casefile-overlay', at, 'overlay', `${layers},userxattr`)
+}
+
+/** Paths inside of the overlay that show what is below it. */
+interface BelowOverlay {
+  /** They stay writable. */
+  open: SandboxView[]
+  /** The mounts there: an overlay does not have them. */
+  mounted: SandboxView[]
+}
+
+function belowOverlay(folders: SandboxFolders, facts: PlanFacts): BelowOverlay {
+  const { overlay, open } = folders
+  if (!overlay) return { open: [], mounted: [] }
+  const { at } = overlay
+  const places = placesOf(folders, facts)
+  const viewsOf = (paths: readonly string[]) =>
+    paths
+      .filter((path) => path !== at && leadsTo(at, path))
+      .filter((path) => innermost(dirname(path), places)?.kind !== 'hidden')
+      .sort((a, b) => a.length - b.length)
+      .map((path) => ({ at: path, shows: `${LOWER}/${relative(at, path)}` }))
+  const { isReachable = () => true } = facts
+  const mounts = facts.mounts.map(({ path }) => path).filter(isReachable)
+  return { open: viewsOf(open), mounted: viewsOf(mounts) }
 }
 
 /** All parent folders except the root. */

@@ -43,6 +43,8 @@ export type Sandbox =
        * then the child of the process that is started, which ends as the program did.
        */
       ownProcesses: boolean
+      /** Whether `overlay` of its folders is one; else that folder is read-only. */
+      hasOverlay: boolean
       /** Ends every process that was started in it, at once, where it has a process namespace. */
       end(): Promise<void>
       before?: WordsBefore
@@ -89,20 +91,29 @@ export async function openSandbox(
   }
   let reason = ''
   for (const way of waysOf(tools, prefer, processes)) {
-    const sandbox = sandboxBy(way, tools, found)
-    try {
-      const probe = await sandbox.wrap('exec "$@"', [], ['/bin/sh', '-c', ':'])
-      const wrong = await tryOut(probe, signal)
-      if (wrong === null) return sandbox
-      reason = wrong
-    } catch (error) {
+    for (const each of overlaysOf(found)) {
+      const sandbox = sandboxBy(way, tools, each)
+      try {
+        const probe = await sandbox.wrap('exec "$@"', [], ['/bin/sh', '-c', ':'])
+        const wrong = await tryOut(probe, signal)
+        if (wrong === null) return sandbox
+        reason = wrong
+      } catch (error) {
+        await sandbox.end()
+        throw error
+      }
       await sandbox.end()
-      throw error
+      if (signal?.aborted) return none(reason)
     }
-    await sandbox.end()
-    if (signal?.aborted) break
   }
   return none(reason)
+}
+
+/** Where the overlay cannot be made, its folder is read-only. */
+function overlaysOf(found: FoundFolders): FoundFolders[] {
+  const { overlay } = found
+  if (overlay === null) return [found]
+  return [found, { ...found, overlay: null, readOnly: [...found.readOnly, overlay.at] }]
 }
 
 function none(reason: string): Sandbox {
@@ -121,6 +132,7 @@ async function existing({
   hidden,
   open,
   views = [],
+  overlay = null,
 }: SandboxFolders): Promise<FoundFolders> {
   const [closed, covered, opened] = await Promise.all(
     [readOnly, hidden, open].map((paths) => standing(paths, views)),
@@ -132,6 +144,7 @@ async function existing({
     hidden: covered!,
     open: opened!,
     views,
+    overlay,
     files: covered!.filter((_, index) => !folders[index]),
     writable: new Set(opened!.filter((_, index) => writable[index])),
   }
@@ -171,6 +184,7 @@ function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
   return {
     kind: 'mount' as const,
     ownProcesses: way.processNamespace !== null,
+    hasOverlay: folders.overlay !== null,
     async wrap(script: string, args: readonly string[], program: readonly string[]) {
       const mounts = mountPoints() ?? []
       await learnReachable(

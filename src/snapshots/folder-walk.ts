@@ -1,4 +1,4 @@
-/** Walks folders whose names need not be UTF-8. */
+/** Folders whose names need not be UTF-8. */
 
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
