@@ -6,11 +6,12 @@
 import { servicePath, serviceProgram } from '../files/service-program.ts'
 import { runProgram } from '../platform/program.ts'
 import {
-  type ConfiguredProgram,
+  type ConfigurationEntry,
+  FILTER_KEYS,
   PROGRAM_KEYS,
+  parseConfiguration,
   pathOfRun,
   programVariables,
-  readPrograms,
 } from './configured-programs.ts'
 
 const TWO_MINUTES = 120_000
@@ -31,6 +32,8 @@ export interface GitCommandOptions {
    * for what git would do by hand.
    */
   hasPrograms?: boolean
+  /** Git's configuration in `cwd`, if it was just read. */
+  configuration?: readonly ConfigurationEntry[]
   signal?: AbortSignal
 }
 
@@ -151,29 +154,28 @@ function isCommand(args: readonly string[], at: number): boolean {
 
 /** The keys of the repository's own configuration by which git would start programs for the contents of files. */
 async function localPrograms(options: ConfigurationOptions): Promise<string[]> {
-  const found = await configured(
-    '^filter\\..*\\.(clean|smudge|process|required)$|^merge\\..*\\.driver$',
-    options,
-  )
+  const found = options.configuration ?? (await readConfiguration(options)) ?? []
   const keys = new Set<string>()
   for (const each of found) {
+    if (!FILTER_KEYS.test(each.key)) continue
     const isLocal = /^(?:local|worktree)$/.test(each.scope)
     if (isLocal || (await pathOfRun(each, { top: options.cwd }))) keys.add(each.key)
   }
   return [...keys]
 }
 
-type ConfigurationOptions = Pick<GitCommandOptions, 'cwd' | 'env' | 'signal'>
+type ConfigurationOptions = Pick<GitCommandOptions, 'cwd' | 'env' | 'configuration' | 'signal'>
 
-async function configured(
-  keys: string,
+/** Git's whole configuration in a folder; null if git cannot read it. `top` is that of its repository. */
+export async function readConfiguration(
   { cwd, env = {}, signal }: ConfigurationOptions,
-): Promise<ConfiguredProgram[]> {
-  const { stdout } = await runAsIs(
-    ['config', '--null', '--show-scope', '--show-origin', '--get-regexp', keys],
+  top = cwd,
+): Promise<ConfigurationEntry[] | null> {
+  const { exit, stdout } = await runAsIs(
+    ['config', '--null', '--show-scope', '--show-origin', '--list'],
     { cwd, env, ...(signal ? { signal } : {}) },
   )
-  return readPrograms(stdout.toString(), cwd)
+  return exit === 0 ? parseConfiguration(stdout.toString(), top) : null
 }
 
 /**
@@ -184,10 +186,9 @@ export async function runProgramObjection(
   cwd: string,
   gitFolders: readonly string[],
 ): Promise<string | null> {
-  for (const each of [
-    ...(await configured(PROGRAM_KEYS, { cwd })),
-    ...programVariables(process.env),
-  ]) {
+  const configured = (await readConfiguration({ cwd })) ?? []
+  const programs = configured.filter(({ key }) => PROGRAM_KEYS.test(key))
+  for (const each of [...programs, ...programVariables(process.env)]) {
     const path = await pathOfRun(each, { top: cwd, gitFolders })
     if (path !== null)
       return `${each.key}${each.file && ` (in ${each.file})`} would start or read ${path}, which a run could have written`

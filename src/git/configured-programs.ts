@@ -7,8 +7,8 @@ import { isFolder } from '../files/folder-names.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { isOfRun, servicePath } from '../files/service-program.ts'
 
-/** For `git config --get-regexp`. Hooks, pager and `core.fsmonitor` are not here: `runGit` turns them off. */
-export const PROGRAM_KEYS = [
+/** Keys that name programs. Hooks, pager and `core.fsmonitor` are not here: `runGit` turns them off. */
+export const PROGRAM_KEYS = keyPattern([
   'filter\\..*\\.(clean|smudge|process)',
   'merge\\..*\\.driver',
   'diff\\.(external|.*\\.(command|textconv))',
@@ -19,11 +19,19 @@ export const PROGRAM_KEYS = [
   'remote\\..*\\.(uploadpack|receivepack|url|pushurl)',
   'url\\..*\\.(push)?insteadof',
   'uploadpack\\.packobjectshook',
-]
-  .map((key) => `^${key}$`)
-  .join('|')
+])
+/** Those by which git would start programs for the contents of files. */
+export const FILTER_KEYS = keyPattern([
+  'filter\\..*\\.(clean|smudge|process|required)',
+  'merge\\..*\\.driver',
+])
 
-export interface ConfiguredProgram {
+/** The name of a subsection may have any character. */
+function keyPattern(keys: readonly string[]): RegExp {
+  return new RegExp(keys.map((key) => `^${key}$`).join('|'), 's')
+}
+
+export interface ConfigurationEntry {
   scope: string
   /** The configuration file; empty if it is none, such as for a variable of the environment. */
   file: string
@@ -32,7 +40,7 @@ export interface ConfiguredProgram {
 }
 
 /** The programs that variables name. */
-export function programVariables(environment: NodeJS.ProcessEnv): ConfiguredProgram[] {
+export function programVariables(environment: NodeJS.ProcessEnv): ConfigurationEntry[] {
   return VARIABLES.map((key) => ({
     scope: 'environment',
     file: '',
@@ -43,8 +51,8 @@ export function programVariables(environment: NodeJS.ProcessEnv): ConfiguredProg
 
 const VARIABLES = ['GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_PROXY_COMMAND']
 
-/** The output of `git config --null --show-scope --show-origin` for a regular expression. */
-export function readPrograms(stdout: string, cwd: string): ConfiguredProgram[] {
+/** Parses the output of `git config --null --show-scope --show-origin --list`. */
+export function parseConfiguration(stdout: string, top: string): ConfigurationEntry[] {
   const words = stdout.split('\0')
   return words.flatMap((entry, at) => {
     if (at % 3 !== 2) return []
@@ -52,7 +60,7 @@ export function readPrograms(stdout: string, cwd: string): ConfiguredProgram[] {
     const file = /^file:(.*)$/s.exec(words[at - 1]!)?.[1]
     return {
       scope: words[at - 2]!,
-      file: file === undefined ? '' : resolve(cwd, file),
+      file: file === undefined ? '' : resolve(top, file),
       key,
       value: lines.join('\n'),
     }
@@ -64,7 +72,7 @@ export function readPrograms(stdout: string, cwd: string): ConfiguredProgram[] {
  * Null if there is none. The configuration of the repository itself, in `gitFolders`, is closed to runs.
  */
 export async function pathOfRun(
-  { file, key, value }: ConfiguredProgram,
+  { file, key, value }: ConfigurationEntry,
   { top, gitFolders = [] }: { top: string; gitFolders?: readonly string[] },
 ): Promise<string | null> {
   const base = /^url\.(.*)\.[^.]+$/s.exec(key)?.[1]

@@ -1,8 +1,12 @@
-/** Asks git for a repository's top folder, objects and exclude files. */
+/** Finds the repository of a folder that git uses: its top folder, objects, exclude files and configuration. */
 
 import { realpath } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
-import { type GitCommandOptions, runGit } from './command.ts'
+import { homedir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { isWithin, realPathOf } from '../files/real-path.ts'
+import { type GitCommandOptions, readConfiguration, runGit } from './command.ts'
+import type { ConfigurationEntry } from './configured-programs.ts'
+import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
 
 export interface GitRepository {
   /** The top folder of its working tree, without symbolic links. */
@@ -16,6 +20,8 @@ export interface GitRepository {
   /** The user's `core.excludesFile`, if one is configured. */
   excludesFile: string | null
   objectFormat: string
+  /** All of git's configuration there. */
+  configuration: readonly ConfigurationEntry[]
 }
 
 /** Returns the repository of a folder, or git's message why there is none. */
@@ -24,42 +30,62 @@ export async function findRepository(
   options: Pick<GitCommandOptions, 'timeoutMs' | 'signal'>,
 ): Promise<GitRepository | { reason: string }> {
   const cwd = await realpath(workdir)
-  const runQuery = async (...args: string[]) => {
-    const { exit, stdout, stderr } = await runGit(args, { ...options, cwd })
-    // removes only the line end, as a folder name may end with a space
-    return { exit, value: stdout.toString().replace(/\n$/, ''), stderr }
+  const found = await findRepositoryFolders(cwd)
+  const configuration =
+    found && (await readConfiguration({ ...options, cwd }, found.top).catch(ifNoGit))
+  const ask = (...args: string[]) => runGit(args, { ...options, cwd }).catch(gitNotFound)
+  if (found === null || configuration === null || !(await isUsed(found, cwd, configuration))) {
+    const { exit, stderr } = await ask('rev-parse', '--show-toplevel')
+    return { reason: exit === 0 ? ELSEWHERE : firstLine(stderr) }
   }
-  const found = await runQuery('rev-parse', ...QUERIES.flat()).catch(gitNotFound)
-  if (found.exit !== 0) return { reason: firstLine(found.stderr) }
-  let answers = found.value.split('\n')
-  if (answers.length !== QUERIES.length) {
-    // a folder name may contain a line end
-    const each = QUERIES.map(async (query) => (await runQuery('rev-parse', ...query)).value)
-    answers = await Promise.all(each)
-  }
-  const [top = '', objectFormat = '', objects = '', exclude = ''] = answers
+  const { top, common } = found
   // a repository cannot ignore its own top
-  if (top !== cwd && (await runQuery('check-ignore', '--quiet', cwd)).exit === 0) {
+  if (top !== cwd && (await ask('check-ignore', '--quiet', cwd)).exit === 0) {
     return { reason: 'the folder is ignored by the git repository around it' }
   }
-  const excludesFile = await runQuery('config', '--type=path', '--get', 'core.excludesFile')
+  const excludesFile = lastValue(configuration, 'core.excludesfile')
   return {
     top,
-    objectFormat,
+    objectFormat: lastValue(configuration, 'extensions.objectformat') ?? 'sha1',
     prefix: relative(top, cwd),
-    objects: resolve(cwd, objects),
-    exclude: resolve(cwd, exclude),
-    excludesFile: excludesFile.exit === 0 ? resolve(top, excludesFile.value) : null,
+    objects: join(common, 'objects'),
+    exclude: join(common, 'info/exclude'),
+    excludesFile: excludesFile === undefined ? null : resolve(top, homePath(excludesFile)),
+    configuration,
   }
 }
 
-/** `git rev-parse` answers all of them in one run, with a line for each. */
-const QUERIES = [
-  ['--show-toplevel'],
-  ['--show-object-format'],
-  ['--git-path', 'objects'],
-  ['--git-path', 'info/exclude'],
-]
+const ELSEWHERE = 'git has the files of its repository in another folder (core.worktree)'
+
+/**
+ * Whether git uses this repository for the folder: git reads the configuration of no other one, and not that of one which
+ * belongs to another user.
+ */
+async function isUsed(
+  { top, gitDir, common }: FoundRepository,
+  cwd: string,
+  configuration: readonly ConfigurationEntry[],
+): Promise<boolean> {
+  const own = configuration.find(({ scope }) => scope === 'local')
+  if (own === undefined || isWithin(await realPathOf(gitDir), cwd)) return false
+  if ((await realPathOf(dirname(own.file))) !== (await realPathOf(common))) return false
+  const tree = lastValue(configuration, 'core.worktree')
+  if (tree !== undefined) return (await realPathOf(resolve(gitDir, tree))) === top
+  return lastValue(configuration, 'core.bare') !== 'true'
+}
+
+function lastValue(configuration: readonly ConfigurationEntry[], wanted: string) {
+  return configuration.findLast(({ key }) => key === wanted)?.value
+}
+
+function homePath(path: string): string {
+  return path.replace(/^~(?=\/)/, process.env.HOME || homedir())
+}
+
+function ifNoGit(error: NodeJS.ErrnoException): null {
+  if (error.code !== 'ENOENT') throw error
+  return null
+}
 
 /** The result of a query if git is not installed. */
 export function gitNotFound(error: NodeJS.ErrnoException) {

@@ -1,10 +1,11 @@
 /** Asks git what is not committed in a working folder. */
 
+import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { stampOf } from '../files/safe-read.ts'
 import { runGit } from './command.ts'
 import { excludedPaths } from './excluded.ts'
-import { findRepository } from './repository.ts'
+import { findRepository, type GitRepository } from './repository.ts'
 
 export const CHANGE_KINDS = [
   'modified',
@@ -37,28 +38,36 @@ export type Uncommitted =
     }
   | { reason: string }
 
-const TIMEOUT_MS = 3_000
+const OPTIONS = { timeoutMs: 3_000 }
 const MAX_BYTES = 512 * 1024
 const MAX_CHANGES = 500
 
 /** Lists uncommitted and untracked files in a folder, without those below the absolute paths of `exclude`. */
 export async function findUncommitted(folder: string, exclude: string[]): Promise<Uncommitted> {
-  const options = { timeoutMs: TIMEOUT_MS }
   try {
-    const repository = await findRepository(folder, options)
-    if ('reason' in repository) return { reason: 'the working folder is in no git repository' }
-    const { top, prefix } = repository
-    const left = await excludedPaths(repository, exclude)
+    return await uncommittedIn(await findRepository(folder, OPTIONS), folder, exclude)
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** The same for a folder whose repository is known. */
+export async function uncommittedIn(
+  repository: GitRepository | { reason: string },
+  folder: string,
+  exclude: string[],
+): Promise<Uncommitted> {
+  if ('reason' in repository) return { reason: 'the working folder is in no git repository' }
+  const { top, configuration } = repository
+  try {
+    const prefix = relative(top, await realpath(folder))
+    const left = await excludedPaths({ top, prefix }, exclude)
     if (left === null) return { reason: 'the working folder is part of the record' }
     const paths = [prefix === '' ? '.' : `:(top,literal)${prefix}`]
     for (const path of left) paths.push(`:(top,exclude,literal)${path}`)
     const args = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--']
-    const result = await runGit([...args, ...paths], {
-      ...options,
-      cwd: folder,
-      maxBytes: MAX_BYTES,
-    })
-    const { exit, stdout } = result
+    const git = { ...OPTIONS, cwd: folder, maxBytes: MAX_BYTES, configuration }
+    const { exit, stdout } = await runGit([...args, ...paths], git)
     const isCut = exit === -1
     if (exit !== 0 && !isCut) return { reason: 'git cannot tell' }
     const { branch, head, changes } = parseStatus(stdout.toString())
@@ -73,9 +82,13 @@ export async function findUncommitted(folder: string, exclude: string[]): Promis
       isCut: isCut || changes.length > MAX_CHANGES,
     }
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    return { reason: `git cannot tell: ${error.message}` }
+    return reasonOf(error)
   }
+}
+
+function reasonOf(error: unknown): { reason: string } {
+  if (!(error instanceof Error)) throw error
+  return { reason: `git cannot tell: ${error.message}` }
 }
 
 /** Parses `git status --porcelain=v2 --branch -z`; the last record may be cut. Paths are relative to the top. */

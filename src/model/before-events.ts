@@ -12,6 +12,8 @@ export const BEFORE_EVENTS = {
     {
       /** What HEAD is; missing without a commit. */
       commit: optional(text),
+      /** What HEAD was when the plan was approved, if the session then waited in line. */
+      queued_commit: optional(text),
       /** Missing for a detached HEAD. */
       branch: optional(text),
       /** The number of uncommitted files; missing if it is not known. */

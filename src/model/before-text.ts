@@ -7,6 +7,8 @@ import { visibleText } from './visible-text.ts'
 export interface Base {
   /** Null without a commit. */
   commit: string | null
+  /** The commit at the approval, if the session then waited in line; else null. */
+  queued_commit: string | null
   /** Null for a detached HEAD. */
   branch: string | null
   /** The number of uncommitted files; null if it is not known. */
@@ -39,6 +41,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function readBase(fields: Fields): Base {
   return {
     commit: textOf(fields.commit),
+    queued_commit: textOf(fields.queued_commit),
     branch: textOf(fields.branch),
     uncommitted: numberOf(fields.uncommitted),
     is_cut: fields.is_cut === true,
@@ -83,10 +86,20 @@ export function baseText(base: Base): string {
   return `${place}, ${many} ${are} not committed: ${names}${by}`
 }
 
-/** Such as `branch main at 4f2c1d9e`. */
-export function placeText({ branch, commit }: Pick<Base, 'branch' | 'commit'>): string {
-  const at = commit === null ? 'without a commit' : `at ${visibleText(commit.slice(0, 8))}`
-  return branch === null ? `no branch, ${at}` : `branch ${visibleText(branch)} ${at}`
+/** Such as `branch main at 4f2c1d9e`, or `queued at 3f1c9a5d, now branch main at 4f2c1d9e`. */
+export function placeText({
+  branch,
+  commit,
+  queued_commit = null,
+}: Pick<Base, 'branch' | 'commit'> & Partial<Pick<Base, 'queued_commit'>>): string {
+  const queued = queued_commit === null ? '' : `queued at ${short(queued_commit)}, now `
+  const at = commit === null ? 'without a commit' : `at ${short(commit)}`
+  const place = branch === null ? 'no branch,' : `branch ${visibleText(branch)}`
+  return `${queued}${place} ${at}`
+}
+
+function short(commit: string): string {
+  return visibleText(commit.slice(0, 8))
 }
 
 /** The first three names, and how many more there are. */

@@ -8,7 +8,7 @@ import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
-import { lastOf, lineInQueue, type TrailLine } from './trail.ts'
+import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
@@ -149,9 +149,7 @@ export function sessionActs(
         return [{ at, what: `${name} waits in line`, text: textOf(text) }]
       }
       case 'session_started': {
-        const before = lastOf(until, 'queued')
-        const approved = lastOf(until, 'plan_approved')
-        if (!before || before.number < (approved?.number ?? 0)) return []
+        if (!queuedLine(until)) return []
         return [{ at, what: `${name} begins to work after waiting in line` }]
       }
       case 'session_state_changed': {

@@ -16,7 +16,7 @@ export const QUEUE_EVENTS = {
         ),
       head: given.nullable().describe('The commit that is checked out; null before the first one.'),
       branch: optional(given),
-      tree: optional(given).describe('The git tree of the files in the working folder.'),
+      uncommitted: optional(count).describe('The number of uncommitted files.'),
       comments: optional(z.array(given)).describe('The comments that were sent with the approval.'),
     },
     {
@@ -34,7 +34,7 @@ export const QUEUE_EVENTS = {
         },
         head: '3f1c9a5d0b7e4f2a8c6d1e0f9b8a7c6d5e4f3a2b',
         branch: 'main',
-        tree: '9d1e0f9b8a7c6d5e4f3a2b3f1c9a5d0b7e4f2a8c',
+        uncommitted: 2,
       },
     },
   ),

@@ -116,7 +116,11 @@ export function standingApproval(
 
 /** The line that says since when an approved session waits for its working folder; undefined if it does not wait. */
 export function lineInQueue(trail: readonly TrailLine[]): LineWith<'queued'> | undefined {
-  if (stateInTrail(trail) !== 'approved') return undefined
+  return stateInTrail(trail) === 'approved' ? queuedLine(trail) : undefined
+}
+
+/** The same line once the session has started; undefined if it did not wait. */
+export function queuedLine(trail: readonly TrailLine[]): LineWith<'queued'> | undefined {
   const queued = lastOf(trail, 'queued')
   const approved = lastOf(trail, 'plan_approved')
   return queued && queued.number > (approved?.number ?? 0) ? queued : undefined

@@ -13,11 +13,10 @@ import { workingFolder } from '../settings/workdir.ts'
 import { type SentSignature, takeSignature } from '../signing/approval-signature.ts'
 import type { Conversations } from './conversations/conversations.ts'
 import type { SessionDeps } from './deps.ts'
-import type { FolderPrint } from './folder-print.ts'
 import { mustHaveRuntime } from './hosts.ts'
 import { isolatedFolder } from './isolation-checks.ts'
 import { providerOf } from './providers.ts'
-import { printFor, queuedFields, runInTurn } from './queue.ts'
+import { type QueuedBase, queuedBase, queuedFields, runInTurn } from './queue.ts'
 import { sessionComments } from './sent-notes.ts'
 import type { SessionJobs } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
@@ -87,13 +86,13 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       { queue, canWait: session.origin !== 'terminal' },
     )
     const standing = jobs.standing(id)
-    let print: FolderPrint | null = null
+    let base: QueuedBase | null = null
     const approvedCase = await begin(job, async (decided) => {
-      if (job.inLine) print = await printFor(deps, job, { folder: home, standing })
+      if (job.inLine) base = await queuedBase(deps, home, standing)
       // no other approval can come from here on, but one may have been recorded meanwhile
       nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
       if (approved === sha256(text)) await storeSignature()
-      const queued = print ? queuedFields(deps, standing, print) : undefined
+      const queued = base ? queuedFields(deps, standing, base) : undefined
       return store.update(
         caseId,
         (folder) => {
@@ -107,16 +106,12 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
         },
         { texts: id, by },
       )
-    }).catch(async (error: unknown) => {
-      await print?.close()
-      throw error
     })
     const plan = { plan: text, notes }
-    if (print) {
+    if (base) {
       const waiting = {
         session,
         approved: plan,
-        print,
         wasClosed: isClosed(shownState(present)),
         prepare: async () => workerFor(await store.read(caseId), session, work),
       }

@@ -1,5 +1,7 @@
+import type { GitRepository } from '../git/repository.ts'
 import { MAX_BASE_AUTHORS, MAX_BASE_FILES } from '../model/before-text.ts'
-import { type NewTrailLine, newLine } from '../model/trail.ts'
+import type { Session } from '../model/session.ts'
+import { type NewTrailLine, newLine, queuedLine } from '../model/trail.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
@@ -8,17 +10,31 @@ import { authorsOf, type FolderState, folderState } from './uncommitted.ts'
 const MAX_TEXT = 300
 
 /** Records what is in the working folder before the first step: the commit, and what is not committed. */
-export async function recordBase(deps: SessionDeps, job: Job): Promise<void> {
-  await appendLine(deps, job, baseLine(await folderState(deps, job.folder!)))
+export async function recordBase(
+  deps: SessionDeps,
+  job: Job,
+  { trail }: Session,
+  repository: GitRepository | { reason: string },
+): Promise<void> {
+  const found = await folderState(deps, job.folder!, repository)
+  const queued = queuedLine(trail)?.fields.head
+  await appendLine(deps, job, baseLine(found, queued ? String(queued) : null))
 }
 
-/** The line of the audit trail. Of many files and sessions it names the first. */
-export function baseLine(found: FolderState | { reason: string }): NewTrailLine<'base_recorded'> {
+/**
+ * The line of the audit trail. Of many files and sessions it names the first. `queued`: the commit at the approval of a
+ * session that waited in line.
+ */
+export function baseLine(
+  found: FolderState | { reason: string },
+  queued?: string | null,
+): NewTrailLine<'base_recorded'> {
   if ('reason' in found) return newLine('base_recorded', { reason: shortened(found.reason) })
   const { branch, head, changes, isCut } = found
   const authors = authorsOf(changes).slice(0, MAX_BASE_AUTHORS)
   return newLine('base_recorded', {
     commit: head ?? undefined,
+    queued_commit: queued ?? undefined,
     branch: branch === null ? undefined : shortened(branch),
     uncommitted: changes.length,
     files:

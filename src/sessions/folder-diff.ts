@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { FileChange as TreeChange, TreeDiff } from '../git/diff.ts'
-import { openTreeSnapshots, type TreeSnapshots } from '../git/tree.ts'
+import { type FolderContents, readFolder } from '../git/folder-contents.ts'
+import { findRepository, type GitRepository } from '../git/repository.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { resultEntry } from '../model/session-results.ts'
@@ -37,12 +38,6 @@ export type FolderDiff =
     }
   | { reason: string }
 
-/** The working folder before an agent in a terminal planned; the snapshots stay open. */
-export interface EarlyTree {
-  snapshots: TreeSnapshots
-  tree: string
-}
-
 interface ListedResults {
   entries: string[]
   isCut: boolean
@@ -55,6 +50,8 @@ interface OutsideFiles {
 }
 
 export interface FolderDiffRun {
+  /** Whether git tracked files at or below a path when it began; null without a diff. */
+  tracks(path: string): boolean | null
   /** What changed in the folder since the start, no matter who changed it. */
   finish(): Promise<FolderDiff>
   close(): Promise<void>
@@ -80,63 +77,55 @@ export interface DiffPlace {
 }
 
 /**
- * Takes a git snapshot of the working folder, to compare with later; with `early`, it is compared with that. Never
- * rejects: without a repository, or if git fails, there is no diff, and the result has the reason.
+ * Reads the working folder, to compare with later. With `early`, what it had before an agent in a terminal planned, it is
+ * compared with that, which stays open. Never rejects: without a repository, or if git fails, there is no diff, and the
+ * result has the reason.
  */
 export async function startDiff(
-  workdir: string,
+  repository: GitRepository | { reason: string },
   place: DiffPlace,
-  early: EarlyTree | null = null,
+  early: FolderContents | null = null,
 ): Promise<FolderDiffRun> {
-  if (early) {
-    const { snapshots, tree } = early
-    return {
-      finish: () =>
-        finishDiff(snapshots, tree, snapshots.warnings(), place, true).then(
-          (found) => redacted(place, found),
-          (error: unknown) => redacted(place, { reason: reasonOf(error) }),
-        ),
-      close: async () => undefined,
-    }
-  }
+  if ('reason' in repository) return noDiff(place, repository.reason)
   const git = new AbortController()
-  const { scratch, exclude, objects } = place
-  let trees: TreeSnapshots | null = null
-  const undo = abortAfter(0, place.signal, git)
+  const { scratch, exclude, objects, signal } = place
+  const undo = abortAfter(0, signal, git)
   try {
-    const opened = await openTreeSnapshots(workdir, {
-      scratch,
-      exclude,
-      objects,
-      signal: git.signal,
-    })
-    if (opened.kind === 'none') return noDiff(place, opened.reason)
-    trees = opened
-    const before = await opened.take()
-    const warned = opened.warnings()
+    const contents =
+      early ?? (await readFolder(repository, { scratch, exclude, objects, signal: git.signal }))
+    if ('reason' in contents) return noDiff(place, contents.reason)
     return {
+      tracks: contents.tracks,
       async finish() {
-        const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
+        const undo = abortAfter(ENDING_GIT_MS, signal, git)
         try {
-          return redacted(place, await finishDiff(opened, before, warned, place, false))
+          return redacted(place, await finishDiff(contents, place, early !== null))
         } catch (error) {
           return redacted(place, { reason: reasonOf(error) })
         } finally {
           undo()
         }
       },
-      close: () => opened.close(),
+      close: async () => (early ? undefined : contents.close()),
     }
   } catch (error) {
-    await trees?.close()
     return noDiff(place, reasonOf(error))
   } finally {
     undo()
   }
 }
 
+/** The repository of a folder, or why there is none that git can use. */
+export async function repositoryAt(folder: string): Promise<GitRepository | { reason: string }> {
+  return findRepository(folder, {}).catch((error: unknown) => ({ reason: reasonOf(error) }))
+}
+
 function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
-  return { finish: async () => redacted(place, { reason }), close: async () => undefined }
+  return {
+    tracks: () => null,
+    finish: async () => redacted(place, { reason }),
+    close: async () => undefined,
+  }
 }
 
 /** Redacts before the evidence is hashed: the hash covers the text in the record. */
@@ -220,41 +209,35 @@ function reasonOf(error: unknown): string {
 }
 
 async function finishDiff(
-  trees: TreeSnapshots,
-  before: string,
-  warned: readonly string[],
+  contents: FolderContents,
   place: DiffPlace,
   from_start: boolean,
 ): Promise<FolderDiff> {
-  const after = await trees.take()
-  const warnings = [...new Set([...warned, ...trees.warnings()])]
-  const found = namedFrom(place.prefix, await trees.diff(before, after))
+  const changes = await contents.changes(MAX_PATCH_BYTES)
+  const { text, truncated } = changes.patch
+  const found = namedFrom(place.prefix, changes.diff)
   const files = listedFiles(place.scope, found.files)
-  const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  const none = {
+  const result = {
     diff,
     candidates: [],
     patch_sha256: null,
-    outside,
+    warnings: changes.warnings,
+    outside: outsideFiles(place.scope, found.files),
+    results: listedResults(found, truncated ? '' : text),
     from_start,
-    results: listedResults(found, ''),
   }
-  if (found.files.length === 0) return { ...none, warnings }
+  if (found.files.length === 0) return result
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const early = from_start ? ', with what changed before the plan was approved' : ''
   const note = `${changed}: +${additions} -${deletions}${early}`
   try {
-    const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
-    const results = listedResults(found, truncated ? '' : text)
     const patch = patchText(place, text, truncated)
     const artifact = await storePatch(place, patch)
-    const patch_sha256 = hash('sha256', patch)
-    return { ...none, candidates: [{ artifact, note }], patch_sha256, results, warnings }
+    return { ...result, candidates: [{ artifact, note }], patch_sha256: hash('sha256', patch) }
   } catch (error) {
-    const noPatch = `no patch: ${reasonOf(error)}`
-    return { ...none, warnings: [noPatch, ...warnings] }
+    return { ...result, warnings: [`no patch: ${reasonOf(error)}`, ...changes.warnings] }
   }
 }
 

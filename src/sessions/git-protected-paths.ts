@@ -8,8 +8,8 @@ import { dirname, join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { existingPaths, realPathOf } from '../files/real-path.ts'
+import { findRepositoryFolders } from '../git/repository-folders.ts'
 import { type GitFolder, gitFolders, isRepository } from '../snapshots/git-folders.ts'
-import { findRepositoryFolders } from '../snapshots/repository-folders.ts'
 
 interface Protected {
   name: string

@@ -34,14 +34,6 @@ export interface Standing {
   position: number
 }
 
-/** A session that worked in the folder while another waited for it. */
-export interface Predecessor {
-  job: Job
-  folder: string
-  /** Its end is recorded. */
-  closed: Promise<void>
-}
-
 export interface Jobs {
   /**
    * Registers a job before anything is written for it. At most one job executes in a folder: with `queue`, the job
@@ -53,8 +45,6 @@ export interface Jobs {
   turn(job: Job): Promise<void>
   /** The job in line, and what it waits for; null if it does not wait. */
   standing(sessionId: string): Standing | null
-  /** Those that worked in the job's folder while it waited. */
-  predecessors(job: Job): readonly Predecessor[]
   /** Why a session could not start there now; null if it could. */
   obstacle(place: Place): Obstacle | null
   /** The jobs in line, the first one first. */
@@ -94,7 +84,6 @@ interface Entry {
   wanted: string | null
   turn: Promise<void>
   onTurn(): void
-  predecessors: Predecessor[]
 }
 
 export function createJobs(deps: JobDeps): Jobs {
@@ -164,16 +153,6 @@ export function createJobs(deps: JobDeps): Jobs {
   function release(job: Job): void {
     const entry = jobs.get(job.session_id)
     if (entry?.job !== job) return
-    const { folder, isolated } = job
-    for (const other of jobs.values()) {
-      const wanted = other.wanted ?? other.job.folder
-      const isBehind = other.job.inLine && other !== entry && folder !== null && wanted !== null
-      if (
-        isBehind &&
-        isSamePlace({ folder, isolated }, { folder: wanted, isolated: other.job.isolated })
-      )
-        other.predecessors.push({ job, folder, closed: entry.closed })
-    }
     job.folder = null
     entry.wanted = null
     onFree()
@@ -247,7 +226,6 @@ export function createJobs(deps: JobDeps): Jobs {
         turn,
         onTurn,
         wanted: obstacle ? newJob.folder : null,
-        predecessors: [],
       })
       running.add(job.session_id)
       onChange(job.case_id)
@@ -261,7 +239,6 @@ export function createJobs(deps: JobDeps): Jobs {
       return entry ? standingOf(entry) : null
     },
     obstacle: (place) => findObstacle(place, claims(), limit),
-    predecessors: (job) => jobs.get(job.session_id)?.predecessors ?? [],
     line: () => [...jobs.values()].map(standingOf).filter((standing) => standing !== null),
     run(job, work) {
       void work()

@@ -5,6 +5,7 @@
 
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import type { GitRepository } from '../git/repository.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { describeAll, type RunsLater, runsLater } from '../model/runs-later.ts'
 import { lastOf, type NewTrailLine, newLine } from '../model/trail.ts'
@@ -51,7 +52,10 @@ export interface LeftWatch {
 export async function watchLeft(
   deps: SessionDeps,
   job: Job,
-  isolated: IsolatedWork | null,
+  {
+    isolated,
+    repository,
+  }: { isolated: IsolatedWork | null; repository: GitRepository | { reason: string } },
 ): Promise<LeftWatch> {
   const { environment, state, layout } = deps
   const workdir = job.folder!
@@ -65,7 +69,7 @@ export async function watchLeft(
     isGitKept: isolated === null,
     path: foldersOnPath(environment.PATH ?? '', workdir),
     home,
-    named: await findConfiguredPaths(workdir),
+    named: await findConfiguredPaths(workdir, repository),
   }
   const folders = await foldersWithoutRedirect(workdir)
   const note: LeftNote = { scope, before: await findLaterPlaces(scope), folders }

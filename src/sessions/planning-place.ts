@@ -2,7 +2,8 @@
 
 import { dirname, join } from 'node:path'
 import { plainText } from '../files/plain-text.ts'
-import { openTreeSnapshots } from '../git/tree.ts'
+import { readFolder } from '../git/folder-contents.ts'
+import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
@@ -93,24 +94,22 @@ async function compareFolder(
   signal: AbortSignal,
 ): Promise<Comparison> {
   const exclude = [layout.memoryRoot, state.root]
-  const trees = await openTreeSnapshots(workdir, { scratch: state.scratch, exclude, signal })
-  if (trees.kind === 'none') {
-    const why = `nor can it be compared: ${trees.reason}`
+  const repository = await findRepository(workdir, { signal })
+  const contents =
+    'reason' in repository
+      ? repository
+      : await readFolder(repository, { scratch: state.scratch, exclude, signal }).catch(failed)
+  if ('reason' in contents) {
+    const why = `nor can it be compared: ${contents.reason}`
     return { why, changes: async () => [], close: async () => {} }
   }
-  try {
-    const before = await trees.take()
-    return {
-      why: null,
-      async changes() {
-        const { files } = await trees.diff(before, await trees.take())
-        return files.flatMap(({ file, from }) => (from === undefined ? [file] : [from, file]))
-      },
-      close: () => trees.close(),
-    }
-  } catch (error) {
-    await trees.close()
-    return failed(error)
+  return {
+    why: null,
+    async changes() {
+      const { files } = (await contents.changes()).diff
+      return files.flatMap(({ file, from }) => (from === undefined ? [file] : [from, file]))
+    },
+    close: () => contents.close(),
   }
 }
 

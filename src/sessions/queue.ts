@@ -1,11 +1,10 @@
 /** Approved sessions that wait in line for their working folder. */
 
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { plainText } from '../files/plain-text.ts'
+import { findUncommitted, type Uncommitted } from '../git/uncommitted.ts'
 import { sha256 } from '../markdown/session-file.ts'
-import { counted } from '../model/amounts.ts'
-import { AppError, stoppingError } from '../model/app-error.ts'
+import { AppError } from '../model/app-error.ts'
 import { isClosed } from '../model/attention.ts'
 import { type CaseFolder, type Decide, sessionOf, shownState } from '../model/case-folder.ts'
 import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
@@ -13,41 +12,31 @@ import type { EventFields } from '../model/events.ts'
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
 import type { SessionDeps } from './deps.ts'
-import { type FolderChanges, type FolderPrint, takePrint } from './folder-print.ts'
-import { type Job, type Jobs, type Predecessor, type Standing, updateWithRetry } from './jobs.ts'
+import { type Job, type Jobs, type Standing, updateWithRetry } from './jobs.ts'
 import { type ApprovedPlan, execute, type Worker } from './work-mode.ts'
 
-/** What was approved, and how the folder was then. */
+/** What was approved. */
 export interface Waiting {
   session: Session
   approved: Omit<ApprovedPlan, 'start'>
-  print: FolderPrint
   /** The state of the case was a closed one at the approval. */
   wasClosed: boolean
   /** Checks again whether the plan can be carried out. Rejects if it cannot. */
   prepare(): Promise<{ folder: string; worker: Worker }>
 }
 
-/** Takes the state of the folder that the job waits for. Throws `folder_busy` if git does not know the folder. */
-export async function printFor(
-  { state, layout }: Pick<SessionDeps, 'state' | 'layout'>,
-  job: Job,
-  { folder, standing }: { folder: string; standing: Standing | null },
-): Promise<FolderPrint> {
-  const print = await takePrint(folder, {
-    isHeadOnly: job.isolated,
-    scratch: state.scratch,
-    exclude: [layout.memoryRoot, state.root],
-    signal: job.signal,
-  }).catch((error: unknown) => {
-    if (job.ending === 'stop') throw stoppingError()
-    return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
-  })
-  if (!('reason' in print)) return print
+/** What the record says about the folder that the job waits for. Throws `folder_busy` if git does not know the folder. */
+export async function queuedBase(
+  { layout }: Pick<SessionDeps, 'layout'>,
+  folder: string,
+  standing: Standing | null,
+): Promise<QueuedBase> {
+  const base = await findUncommitted(folder, [layout.memoryRoot])
+  if (!('reason' in base)) return base
   const first = standing?.obstacle?.by[0].job
   throw new AppError(
     'folder_busy',
-    `The working folder is not free, and a session can wait in line only in a git repository: Casefile must see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+    `The working folder is not free, and a session can wait in line only in a git repository: its record has to say from which commit it was approved (${base.reason}). Approve the plan again when the other session has ended.`,
     first ? { extra: { running: { case_id: first.case_id, session_id: first.session_id } } } : {},
   )
 }
@@ -56,7 +45,7 @@ export async function printFor(
 export function queuedFields(
   { catalog }: Pick<SessionDeps, 'catalog'>,
   standing: Standing | null,
-  { head, branch, tree }: FolderPrint,
+  { head, branch, changes }: QueuedBase,
 ): Omit<EventFields<'queued'>, 'comments'> {
   const first = standing?.obstacle?.by[0].job
   const waits_for = first && {
@@ -69,13 +58,13 @@ export function queuedFields(
     waits_for: waits_for ?? null,
     head,
     ...(branch === null ? {} : { branch }),
-    ...(tree === null ? {} : { tree }),
+    uncommitted: changes.length,
   }
 }
 
 /**
- * Waits until the folder is free, then carries out the plan if everything is as it was at the approval. Else the plan
- * waits for approval again, with the reason.
+ * Waits until the folder is free, then carries out the plan, unless it can no longer be: then it waits for approval again,
+ * with the reason. What changed in the folder meanwhile is for the record to say (`base_recorded`).
  */
 export async function runInTurn(
   deps: SessionDeps,
@@ -83,7 +72,6 @@ export async function runInTurn(
   job: Job,
   waiting: Waiting,
 ): Promise<void> {
-  const close = () => waiting.print.close().catch((error: unknown) => deps.log(String(error)))
   let hasStarted = false
   let why = ''
   try {
@@ -91,15 +79,11 @@ export async function runInTurn(
     if (job.ending === null) {
       const { worker, folder } = await waiting.prepare()
       if (folder !== job.folder) throw changed('The working folder of the case is another one now.')
-      const changes = await waiting.print.changes()
-      if (changes)
-        throw changed(await changesText(deps, job.folder, changes, jobs.predecessors(job)))
       await execute(deps, job, worker, {
         ...waiting.approved,
         async start(decide) {
           const folder = await start(deps, job, waiting, decide)
           hasStarted = true
-          await close()
           return folder
         },
       })
@@ -109,8 +93,6 @@ export async function runInTurn(
     if (!(error instanceof AppError) && job.ending === null)
       deps.log(`session ${job.number} left the line: ${String(error)}`)
     why = error instanceof Error ? error.message : String(error)
-  } finally {
-    await close()
   }
   if (hasStarted) return
   job.release()
@@ -118,6 +100,9 @@ export async function runInTurn(
   job.planned = true
   await deps.runs.remove(job.session_id)
 }
+
+/** The commit, and what is not committed. */
+export type QueuedBase = Exclude<Uncommitted, { reason: string }>
 
 const changed = (message: string) => new AppError('wrong_state', message)
 
@@ -217,43 +202,4 @@ async function leave(
     return leaveLine(folder, session_id, { reason, edited }, now())
   })
   if (plan !== '') await plans.store(plan)
-}
-
-const NAMED_FILES = 5
-/** How long the reason waits for the record of the session that worked before. */
-const RECORD_MS = 3_000
-
-/** What changed in the folder, and which session worked meanwhile where that is known: a person may have changed it. */
-async function changesText(
-  { catalog }: Pick<SessionDeps, 'catalog'>,
-  folder: string,
-  { head, files }: FolderChanges,
-  predecessors: readonly Predecessor[],
-): Promise<string> {
-  const authors = new Map<string, string>()
-  for (const { job, folder: theirs, closed } of predecessors) {
-    await Promise.race([closed, delay(RECORD_MS, null, { ref: false })])
-    const found = catalog.folder(job.case_id)
-    const diff = found?.sessions.find(({ id }) => id === job.session_id)?.diff
-    for (const { file } of diff?.files ?? (diff ? [diff] : []))
-      authors.set(resolve(theirs, file), `session ${job.number} of “${found!.case.title}”`)
-  }
-  const groups = new Map<string, string[]>()
-  for (const file of files) {
-    const author = authors.get(resolve(folder, file)) ?? ''
-    groups.set(author, [...(groups.get(author) ?? []), file])
-  }
-  const clauses = [...groups].map(([author, names]) =>
-    author === ''
-      ? `${namesText(names)} changed`
-      : `${namesText(names)} changed while ${author} worked`,
-  )
-  return `The working folder is not what it was at the approval: ${[...head, ...clauses].join('; ')}.`
-}
-
-function namesText(names: readonly string[]): string {
-  const more = names.length - NAMED_FILES
-  const shown = names.slice(0, more > 1 ? NAMED_FILES : names.length)
-  const rest = names.length - shown.length
-  return shown.join(', ') + (rest > 0 ? ` and ${counted(rest, 'more file')}` : '')
 }

@@ -1,6 +1,7 @@
 import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import { closeToPrograms } from '../files/service-program.ts'
+import { repositoryFolders } from '../git/repository-folders.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { type NewTrailLine, newLine } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
@@ -10,7 +11,6 @@ import type { RunFolder } from '../runners/output/run-folder.ts'
 import { openSandbox, type Preference, type Sandbox } from '../runners/process/sandbox.ts'
 import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
-import { repositoryFolders } from '../snapshots/repository-folders.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import type { SessionDeps } from './deps.ts'
 import { makeProtectedPaths } from './git-protected-paths.ts'
@@ -38,6 +38,8 @@ export interface RunScene {
   views?: readonly SandboxView[]
   /** Of a session in a separate worktree. */
   isolated: Pick<IsolatedWork, 'open' | 'closed'> | null
+  /** Whether git tracks files of the record, if that is known. */
+  isRecordTracked?: boolean | undefined
   signal: AbortSignal
 }
 
@@ -116,7 +118,7 @@ export async function whyNoMounts(deps: SandboxDeps): Promise<string | null> {
   return null
 }
 
-type Around = Pick<RunScene, 'workdir' | 'isolated' | 'settings' | 'planning'>
+type Around = Pick<RunScene, 'workdir' | 'isolated' | 'settings' | 'planning' | 'isRecordTracked'>
 
 /** Why casefile.md or the places of the folders leave no room for mounts; null if they can be tried. */
 function whyUnheld(deps: SandboxDeps, scene: Around): string | null {

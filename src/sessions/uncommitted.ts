@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../files/real-path.ts'
-import { findUncommitted, type UncommittedChange } from '../git/uncommitted.ts'
+import type { GitRepository } from '../git/repository.ts'
+import { findUncommitted, type UncommittedChange, uncommittedIn } from '../git/uncommitted.ts'
 import { AppError } from '../model/app-error.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
@@ -55,13 +56,19 @@ export async function caseFolderState(
   }
 }
 
-/** What is not committed in a folder, and which session left it; or why that is not known. */
+/**
+ * What is not committed in a folder, and which session left it; or why that is not known. `repository`: that of the
+ * folder, if it was just asked for.
+ */
 export async function folderState(
   deps: FolderStateDeps,
   folder: string,
+  repository?: GitRepository | { reason: string },
 ): Promise<FolderState | { reason: string }> {
   const { root, memoryRoot } = deps.layout
-  const found = await findUncommitted(folder, [memoryRoot])
+  const found = await (repository === undefined
+    ? findUncommitted(folder, [memoryRoot])
+    : uncommittedIn(repository, folder, [memoryRoot]))
   if ('reason' in found) return found
   if (found.changes.length === 0) return { ...found, changes: [] }
   const authors = lastAuthors(deps, await realPathOf(root))

@@ -7,12 +7,12 @@ import { codeOf } from '../files/errno.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
 import type { RunPlaces } from '../files/service-program.ts'
 import { runGit } from '../git/command.ts'
+import { findRepositoryFolders, repositoryFolders } from '../git/repository-folders.ts'
 import { OWN_FOLDER } from '../package-files.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
-import { findRepositoryFolders, repositoryFolders } from '../snapshots/repository-folders.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import { findProtectedPaths } from './git-protected-paths.ts'
 
@@ -35,6 +35,8 @@ export interface WorkPlaces {
   /** What other agents need, which is not shown. */
   others: readonly OwnPlaces[]
   views?: readonly SandboxView[]
+  /** Whether git tracks files of the record, if that is known: then it must see them. */
+  isRecordTracked?: boolean | undefined
 }
 
 export interface WorkFolders {
@@ -157,11 +159,11 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const unplanned = planning ? [workdir, places.root, ...(await repositoryFolders(workdir))] : []
   const layer = planning?.layer ?? null
   const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
-  const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
+  const isTracked = places.isRecordTracked ?? (await tracksFiles(workdir, memoryRoot))
   const temporary = await named(temporaryOf(environment))
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
   const isRoot = process.geteuid?.() === 0
-  const record = isRecordHidden ? [memoryRoot] : []
+  const record = isTracked ? [] : [memoryRoot]
   const states = await named(await allStateFolders(stateRoot, environment))
 
   return {
@@ -198,7 +200,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
       ...namesOf([...caches, ...own], home),
     ],
     hides: [
-      ...(isRecordHidden ? ['the memory root'] : []),
+      ...(isTracked ? [] : ['the memory root']),
       ...namesOf(
         withheld.filter((path) => !services.includes(path)),
         home,

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { plainText } from '../files/plain-text.ts'
+import type { FolderContents } from '../git/folder-contents.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
@@ -21,7 +22,7 @@ import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { finishRun, type RunPlace } from './finish-run.ts'
-import { type EarlyTree, startDiff } from './folder-diff.ts'
+import { type FolderDiffRun, repositoryAt, startDiff } from './folder-diff.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
@@ -70,10 +71,11 @@ export async function execute(
     start: approved.start,
   })
   const isolated = await beginIsolation(deps, job, session)
-  await Promise.all([recordBase(deps, job), recordGitStart(deps, job)])
+  const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
+  const repository = await repositoryAt(compared)
+  await Promise.all([recordBase(deps, job, session, repository), recordGitStart(deps, job)])
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
-  const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
   const place = {
     prefix: relative(compared, job.folder!),
     layout,
@@ -87,12 +89,18 @@ export async function execute(
     scope: reading.scope,
   }
   const [diffRun, watch] = await Promise.all([
-    startDiff(compared, place, earlyTree(worker)),
-    watchLeft(deps, job, isolated),
+    startDiff(repository, place, earlyContents(worker)),
+    watchLeft(deps, job, { isolated, repository }),
   ])
   let isGitRecorded = false
   try {
-    const outcome = await work(deps, job, worker, { ...approved, isolated, session, watch })
+    const outcome = await work(deps, job, worker, {
+      ...approved,
+      isolated,
+      session,
+      watch,
+      diffRun,
+    })
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const left = await watch.end()
@@ -126,10 +134,10 @@ export async function execute(
 }
 
 /** What the work is compared with if something changed before the plan was approved; null if nothing did. */
-function earlyTree(worker: Worker): EarlyTree | null {
+function earlyContents(worker: Worker): FolderContents | null {
   if (worker.is !== 'terminal') return null
   const { start } = worker.talk
-  return start && start.recorded.size > 0 ? start : null
+  return start && start.recorded.size > 0 ? start.contents : null
 }
 
 function killLeftovers({ limits }: SessionDeps, job: Job): Promise<number> {
@@ -168,10 +176,11 @@ async function work(
     isolated: IsolatedWork | null
     session: Session
     watch: LeftWatch
+    diffRun: FolderDiffRun
   },
 ): Promise<WorkResult & RunPlace> {
   const { state } = deps
-  const { plan, notes, isolated, session, watch } = given
+  const { plan, notes, isolated, session, watch, diffRun } = given
   const settings = await deps.settings.forRun()
   const agents = agentOf(worker, await readPlan(plan))
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
@@ -184,9 +193,18 @@ async function work(
   const report = openRunReport(deps, job)
   const opened: Sandbox[] = []
   const workdir = job.folder!
+  const isRecordTracked = diffRun.tracks(deps.layout.memoryRoot) ?? undefined
   try {
     const wallsFor = async (agent: AgentSpec | null) => {
-      const walls = await runSandbox(deps, { workdir, run, settings, signal, agent, isolated })
+      const walls = await runSandbox(deps, {
+        workdir,
+        run,
+        settings,
+        signal,
+        agent,
+        isolated,
+        isRecordTracked,
+      })
       opened.push(walls.sandbox)
       if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
       return walls

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { kindsNow } from '../files/folder-names.ts'
 import { existingPaths } from '../files/real-path.ts'
-import { findRepositoryFolders } from './repository-folders.ts'
+import { findRepositoryFolders } from '../git/repository-folders.ts'
 
 const MAX_DEPTH = 8
 

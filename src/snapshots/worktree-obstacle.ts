@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { programObjection, runGit } from '../git/command.ts'
 import { findRepository } from '../git/repository.ts'
-import { findRepositoryFolders } from './repository-folders.ts'
+import { findRepositoryFolders } from '../git/repository-folders.ts'
 
 /** Where the worktree of a session comes from. */
 export interface WorktreeSource {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { findRepository } from '../../src/git/repository.ts'
 import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { git, must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
@@ -157,11 +158,12 @@ printf "1..1\\nnot ok 1\\n" > 1-d.tap; printf "1..2\\nok 1\\nok 2\\n" > 1-test.t
     case_id: 'x',
     number: 1,
   }
+  const repository = await findRepository(service.root, {})
   for (const [scratch, signal, reason] of [
     ['f', new AbortController().signal, /file is in its place/],
     ['scratch', AbortSignal.abort(), /session was stopped/],
   ] as const) {
-    const taker = await startDiff(service.root, {
+    const taker = await startDiff(repository, {
       ...place,
       scratch: join(service.root, scratch),
       signal,

@@ -30,7 +30,7 @@ t.test('a session in line is not shown as running', async (t) => {
   const waits = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(
     textOf(waits, 'status'),
-    /Waits in line \(next\), after session 1 of “First”\. It starts by itself if nothing has changed .* Take it out of the line/,
+    /Waits in line \(next\), after session 1 of “First”\. It starts by itself, on what the working folder has by then.* Take it out of the line/,
   )
   t.match(waits, /data-send="DELETE"[^>]*action="[^"]*\/queue"/)
   t.notMatch(waits, /stop-form/)
@@ -56,7 +56,7 @@ t.test('a session in line is not shown as running', async (t) => {
   )
   t.match(
     textOf(again, 'folder-busy'),
-    /^Session 1 of First works in this working folder\. .*only if no file and no commit has changed in the folder\. Changes by that session count, too: then it needs your approval again\./,
+    /^Session 1 of First works in this working folder\. .* The plan then starts by itself, on what the working folder has by then\./,
   )
   writeFileSync(join(service.root, 'go'), '')
   await reaches(service, first, 'complete')

@@ -182,7 +182,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. With `signature`, the approval is signed with an SSH key of `allowed_signers`. The agent also gets the note and the comments that were not sent yet. With `queue`, a session whose working folder is not free waits in line: it starts when its turn comes, if its plan, the files of the folder and the commit are as they were; else its plan waits for approval again, and `session_state_changed` has the reason.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. With `signature`, the approval is signed with an SSH key of `allowed_signers`. The agent also gets the note and the comments that were not sent yet. With `queue`, a session whose working folder is not free waits in line: it starts when its turn comes, if its plan can still run; else its plan waits for approval again, and `session_state_changed` has the reason. What changed in the folder meanwhile does not matter: `base_recorded` has the commit at the approval, and that at the start.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,

@@ -8,6 +8,10 @@ export const base = z
     commit: z.string().nullable().describe('Null without a commit.'),
     branch: z.string().nullable().describe('Null for a detached HEAD.'),
     uncommitted: count.nullable().describe('How many files were not committed; null if unknown.'),
+    queued_commit: z
+      .string()
+      .nullable()
+      .describe('The commit at the approval, if the session then waited in line.'),
     is_cut: z.boolean().describe('Whether there were more files than `uncommitted`.'),
     files: z.array(z.string()).describe(`The first ${MAX_BASE_FILES} of them at most.`),
     left_by: z

@@ -216,6 +216,7 @@ export const session = z
           commit: '4f2c1d9e7a5b3c8d6e0f1a2b3c4d5e6f7a8b9c0d',
           branch: 'main',
           uncommitted: 1,
+          queued_commit: null,
           is_cut: false,
           files: ['notes.txt'],
           left_by: [],

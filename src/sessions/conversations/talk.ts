@@ -1,4 +1,4 @@
-import type { TreeSnapshots } from '../../git/tree.ts'
+import type { FolderContents } from '../../git/folder-contents.ts'
 import type { PlanScope } from '../../model/scope.ts'
 import type { AgentNote, WorkResult } from '../../runners/contract.ts'
 import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
@@ -30,7 +30,7 @@ interface Question {
 export interface Talk {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
-  start: { snapshots: TreeSnapshots; tree: string; recorded: Set<string> } | null
+  start: { contents: FolderContents; recorded: Set<string> } | null
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
   /** The agent must not change anything yet: the state before the work is recorded, and tests may run. */

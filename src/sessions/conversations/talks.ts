@@ -37,7 +37,7 @@ export function createTalks(deps: SessionDeps): Talks {
     talks.delete(sessionId)
     talk.decide(() => answer)
     talk.letGo()
-    void talk.start?.snapshots.close().catch((error: unknown) => deps.log(String(error)))
+    void talk.start?.contents.close().catch((error: unknown) => deps.log(String(error)))
   }
 
   function of(session: Session): Talk {

@@ -1,5 +1,6 @@
 import { plainText } from '../../files/plain-text.ts'
-import { openTreeSnapshots } from '../../git/tree.ts'
+import { readFolder } from '../../git/folder-contents.ts'
+import { findRepository } from '../../git/repository.ts'
 import { trimLines } from '../../markdown/lines.ts'
 import { sha256 } from '../../markdown/session-file.ts'
 import { sessionOf } from '../../model/case-folder.ts'
@@ -85,7 +86,7 @@ async function beginPlanning({ store, now }: SessionDeps, job: Job): Promise<voi
   })
 }
 
-/** Takes a snapshot of the working folder, once per session. */
+/** Reads the working folder, once per session. */
 async function rememberStart(
   { layout, state }: SessionDeps,
   talk: Talk,
@@ -94,9 +95,10 @@ async function rememberStart(
 ): Promise<void> {
   if (talk.start || signal.aborted) return
   const exclude = [layout.memoryRoot, state.root]
-  const snapshots = await openTreeSnapshots(folder, { scratch: state.scratch, exclude })
-  if (snapshots.kind === 'none') return
-  talk.start = { snapshots, tree: await snapshots.take(), recorded: new Set() }
+  const repository = await findRepository(folder, {})
+  if ('reason' in repository) return
+  const contents = await readFolder(repository, { scratch: state.scratch, exclude })
+  if (!('reason' in contents)) talk.start = { contents, recorded: new Set() }
 }
 
 /**
@@ -109,8 +111,8 @@ export async function noteChanges(
   { start }: Talk,
 ): Promise<void> {
   if (!start) return
-  const { files } = await start.snapshots.diff(start.tree, await start.snapshots.take())
-  const added = files.map(({ file }) => file).filter((file) => !start.recorded.has(file))
+  const { diff } = await start.contents.changes()
+  const added = diff.files.map(({ file }) => file).filter((file) => !start.recorded.has(file))
   if (added.length === 0) return
   for (const file of added) start.recorded.add(file)
   const fields = { working_folder: deps.redactor.value(added.slice(0, 100)) }

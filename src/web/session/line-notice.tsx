@@ -19,7 +19,7 @@ export interface Occupant {
   isWaiting: boolean
   /** How many isolated sessions may work at the same time, if that is what the plan waits for. */
   limit: number | null
-  /** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
+  /** Whether an approval can wait until the folder is free: the record names its commit, which needs git. */
   canWait: boolean
 }
 
@@ -71,13 +71,6 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
     limit !== null
       ? `${isWaiting ? 'waits to work' : 'works'} in a worktree, and only ${limit} at the same time may (parallel in casefile.md)`
       : `${isWaiting ? 'waits for' : 'works in'} this working folder`
-  const [condition, otherwise] =
-    limit === null
-      ? [
-          'no file and no commit has changed in the folder',
-          'Changes by that session count, too: then',
-        ]
-      : ['the branch has no other commit', 'Else']
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
@@ -85,7 +78,7 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
       </a>{' '}
       {does}.{' '}
       {canWait
-        ? `Your approval can wait in line. The plan then starts by itself, but only if ${condition}. ${otherwise} it needs your approval again.`
+        ? 'Your approval can wait in line. The plan then starts by itself, on what the working folder has by then.'
         : 'Approve when it has ended. Without git, an approval cannot wait in line.'}
     </p>
   )

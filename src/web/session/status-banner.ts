@@ -101,7 +101,7 @@ function inLine({ position, waits_for }: QueuePlaceJson): SessionStatus {
     text: waits_for
       ? `Waits in line (${place}), after session ${waits_for.number} of “${visibleText(waits_for.title)}”.`
       : 'Waits in line, and is about to start.',
-    more: 'It starts by itself if nothing has changed in the working folder by then. Else its plan needs your approval again.',
+    more: 'It starts by itself, on what the working folder has by then. The session shows the commit at your approval, and that at the start.',
     tone: 'info',
   }
 }

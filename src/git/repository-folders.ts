@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { asPath, type DotGit, findDotGit } from '../git/dot-git.ts'
+import { asPath, type DotGit, findDotGit } from './dot-git.ts'
 
 const MAX_BYTES = 4096
 

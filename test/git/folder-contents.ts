@@ -3,7 +3,8 @@ import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseTreeDiff } from '../../src/git/diff.ts'
-import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/git/tree.ts'
+import { type FolderContentsOptions, readFolder } from '../../src/git/folder-contents.ts'
+import { findRepository } from '../../src/git/repository.ts'
 import {
   commit,
   git,
@@ -13,12 +14,18 @@ import {
   write,
 } from '../fixtures/git-repository.ts'
 
-async function open(t: Test, workdir: string, options: Partial<TreeSnapshotOptions> = {}) {
-  const scratch = newFolder(t)
-  const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [], ...options })
-  if (snapshots.kind === 'none') throw new Error(snapshots.reason)
-  t.teardown(() => snapshots.close())
-  return snapshots
+type Options = Partial<FolderContentsOptions>
+
+async function contentsOf(workdir: string, options: FolderContentsOptions) {
+  const repository = await findRepository(workdir, options)
+  return 'reason' in repository ? repository : readFolder(repository, options)
+}
+
+async function open(t: Test, workdir: string, options: Options = {}) {
+  const contents = await contentsOf(workdir, { scratch: newFolder(t), exclude: [], ...options })
+  if ('reason' in contents) throw new Error(contents.reason)
+  t.teardown(() => contents.close())
+  return contents
 }
 
 /** What one change to a folder looks like, as `status file +additions -deletions`. */
@@ -26,13 +33,12 @@ async function changes(
   t: Test,
   workdir: string,
   change: () => void,
-  options: Partial<TreeSnapshotOptions> = {},
+  options: Options = {},
 ): Promise<string[]> {
-  const snapshots = await open(t, workdir, options)
-  const before = await snapshots.take()
+  const contents = await open(t, workdir, options)
   change()
-  const { files } = await snapshots.diff(before, await snapshots.take())
-  return files.map(({ file, status, from, additions, deletions, binary }) =>
+  const { diff } = await contents.changes()
+  return diff.files.map(({ file, status, from, additions, deletions, binary }) =>
     [
       status,
       from === undefined ? file : `${from} → ${file}`,
@@ -173,9 +179,8 @@ t.test('what was changed before is not part of it', async (t) => {
 
 t.test('the largest change comes first and names the diff', async (t) => {
   const repo = repository(t, { a: '1\n' })
-  const snapshots = await open(t, repo)
-  const before = await snapshots.take()
-  t.strictSame(await snapshots.diff(before, before), {
+  const contents = await open(t, repo)
+  t.strictSame((await contents.changes()).diff, {
     file: '',
     additions: 0,
     deletions: 0,
@@ -183,7 +188,7 @@ t.test('the largest change comes first and names the diff', async (t) => {
     inOrder: [],
   })
   write(repo, { a: '2\n', small: '1\n', large: '1\n2\n3\n', binary: Buffer.alloc(100) })
-  const diff = await snapshots.diff(before, await snapshots.take())
+  const { diff } = await contents.changes()
   t.match(diff, { file: 'large', additions: 5, deletions: 1 })
   t.strictSame(
     diff.files.map(({ file }) => file),
@@ -252,8 +257,7 @@ t.test('excluded folders', async (t) => {
   const scratch = join(repo, 'scratch')
   fs.mkdirSync(scratch)
   t.strictSame(await changes(t, repo, () => {}, { scratch }), [], 'the scratch folder is one')
-  t.match(await openTreeSnapshots(repo, { scratch, exclude: [dirname(repo)] }), {
-    kind: 'none',
+  t.match(await contentsOf(repo, { scratch, exclude: [dirname(repo)] }), {
     reason: /within an excluded one/,
   })
 })
@@ -275,16 +279,15 @@ t.test('repositories within the folder', async (t) => {
   fs.mkdirSync(inner)
   git(inner, 'init', '-q')
   write(inner, { x: '1\n' })
-  const snapshots = await open(t, repo)
-  const before = await snapshots.take()
-  t.match(snapshots.warnings().join(), /inner/, 'without a commit it is left out, and that is said')
+  const unborn = await open(t, repo)
   commit(inner)
-  const committed = await snapshots.take()
-  t.match(await snapshots.diff(before, committed), { files: [{ file: 'inner', status: 'added' }] })
-  t.strictSame(snapshots.warnings(), [])
+  const { diff, warnings } = await unborn.changes()
+  t.match(diff, { files: [{ file: 'inner', status: 'added' }] })
+  t.match(warnings.join(), /inner/, 'without a commit it is left out, and that is said')
+  const contents = await open(t, repo)
   git(inner, 'config', 'core.fsmonitor', 'touch ../../started; false')
   write(inner, { x: '2\n' })
-  t.equal(await snapshots.take(), committed, 'its commit counts')
+  t.match(await contents.changes(), { diff: { files: [] }, warnings: [] }, 'its commit counts')
   t.notOk(fs.existsSync(join(repo, '../started')), 'and its configuration is not used')
 })
 
@@ -349,8 +352,7 @@ showUntrackedFiles = no
   })
 
   const before = fingerprint(join(repo, '.git'))
-  const snapshots = await open(t, repo)
-  const first = await snapshots.take()
+  const contents = await open(t, repo)
   write(repo, {
     a: '1\n2\n',
     'c.lock': '2\n',
@@ -358,10 +360,9 @@ showUntrackedFiles = no
     'n.txt': '$Id$\n',
     large: randomBytes(300_000),
   })
-  const second = await snapshots.take()
-  const diff = await snapshots.diff(first, second)
-  const { text, truncated } = await snapshots.patch(first, second, 1_000_000)
-  t.strictSame(snapshots.warnings(), [])
+  const { diff, patch, warnings } = await contents.changes(1_000_000)
+  const { text, truncated } = patch
+  t.strictSame(warnings, [])
   t.strictSame(fingerprint(join(repo, '.git')), before, 'every file in .git is the same')
   t.notOk(fs.existsSync(said), 'no hook, filter, driver or monitor ran')
 
@@ -390,15 +391,13 @@ showUntrackedFiles = no
 
 t.test('a patch is cut after a line', async (t) => {
   const repo = repository(t, { 'sub/a': '1\n' })
-  const snapshots = await open(t, join(repo, 'sub'))
-  const before = await snapshots.take()
+  const contents = await open(t, join(repo, 'sub'))
   write(repo, { 'sub/ü': 'äöü\n'.repeat(20_000) })
-  const after = await snapshots.take()
-  const whole = await snapshots.patch(before, after, 10_000_000)
+  const { patch: whole } = await contents.changes(10_000_000)
   t.equal(whole.truncated, false)
   t.match(whole.text, /^diff --git a\/ü b\/ü\n/, 'relative to the folder')
-  for (const limit of [0, 1, 1000, 1001, 1002, 50_000]) {
-    const { text, truncated } = await snapshots.patch(before, after, limit)
+  for (const limit of [1, 1000, 1001, 1002, 50_000]) {
+    const { text, truncated } = (await contents.changes(limit)).patch
     t.equal(truncated, true)
     t.ok(Buffer.byteLength(text) <= limit && whole.text.startsWith(text))
     t.match(text, /(^|\n)$/)
@@ -408,8 +407,8 @@ t.test('a patch is cut after a line', async (t) => {
 t.test('a folder without a usable repository says why', async (t) => {
   const scratch = newFolder(t)
   const reason = async (workdir: string) => {
-    const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [] })
-    return snapshots.kind === 'none' ? snapshots.reason : 'there is one'
+    const contents = await contentsOf(workdir, { scratch, exclude: [] })
+    return 'reason' in contents ? contents.reason : 'there is one'
   }
   t.match(await reason(newFolder(t)), /^not a git repository/)
 
@@ -449,14 +448,11 @@ t.test('a folder without a usable repository says why', async (t) => {
 t.test('limits', async (t) => {
   const repo = repository(t, { a: '1\n' })
   write(repo, { large: randomBytes(500_000) })
-  const slow = await open(t, repo)
-  await slow.take()
-
   const abort = new AbortController()
   const aborted = await open(t, repo, { signal: abort.signal })
-  const take = aborted.take()
+  const changes = aborted.changes()
   abort.abort()
-  await t.rejects(take, { name: 'AbortError' })
+  await t.rejects(changes, { name: 'AbortError' })
   hangingGit(t)
   await t.rejects(open(t, repo, { timeoutMs: 100 }), {
     message: /was ended by SIGKILL \(it may take 100 ms\)/,
@@ -466,7 +462,7 @@ t.test('limits', async (t) => {
 t.test('parseTreeDiff reads renames with their two names', async (t) => {
   const output =
     ':100644 100644 a b R090\0old\tx\0new\0:100644 000000 a 0 D\0gone\0' +
-    '1\t2\t\0old\tx\0new\0-\t-\tgone\0'
+    '1\t2\t\0old\tx\0new\0-\t-\tgone\0\0diff --git'
   const none = { additions: 0, deletions: 0, binary: true }
   const renamed = {
     file: 'new',
@@ -478,11 +474,14 @@ t.test('parseTreeDiff reads renames with their two names', async (t) => {
     binary: false,
   } as const
   const gone = { file: 'gone', status: 'deleted', object: null, ...none } as const
-  t.strictSame(parseTreeDiff(output), {
+  const { diff, patch } = parseTreeDiff(Buffer.from(output))
+  t.strictSame(diff, {
     file: 'new',
     additions: 1,
     deletions: 2,
     files: [renamed, gone],
     inOrder: [renamed, gone],
   })
+  t.equal(String(patch), 'diff --git')
+  t.equal(parseTreeDiff(Buffer.from(output.slice(0, 60))).diff, null, 'a list that was cut')
 })

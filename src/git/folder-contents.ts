@@ -1,0 +1,220 @@
+/** What a working folder had at one moment, to compare it with later. The user's own index is never written. */
+
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { isWithin } from '../files/real-path.ts'
+import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
+import { parseTreeDiff, type TreeDiff } from './diff.ts'
+import { excludedPaths } from './excluded.ts'
+import { type IndexEntry, newEntry, readIndex, writeIndex } from './index-file.ts'
+import type { GitRepository } from './repository.ts'
+import { createScratchRepository, type GitLimits, gitLimits, openScratchFolder } from './scratch.ts'
+
+/** Each git command may take 2 minutes by default. */
+export interface FolderContentsOptions extends GitLimits {
+  /** An existing scratch folder; everything is stored in a new folder inside it. */
+  scratch: string
+  /** Absolute paths that are left out; they need not exist. */
+  exclude: string[]
+  /** Objects to borrow instead of those of the repository. */
+  objects?: string | undefined
+}
+
+export interface FolderContents {
+  /** Whether git tracked files at or below an absolute path, which may be outside of the folder. */
+  tracks(path: string): boolean
+  /**
+   * Compares the folder now with what it had; do not call it concurrently. With `maxBytes` there is a patch for people,
+   * limited to that, without the contents of binary files.
+   */
+  changes(maxBytes?: number): Promise<FolderChanges>
+  close(): Promise<void>
+}
+
+export interface FolderChanges {
+  diff: TreeDiff
+  patch: { text: string; truncated: boolean }
+  /** Git's messages about files that it could not read, then or now; they are not in the diff. */
+  warnings: string[]
+}
+
+/** The list of changed files comes before the patch, and must be whole. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024
+
+/**
+ * Reads the contents of a folder in a git repository: tracked and untracked files, not ignored ones, byte for byte
+ * (without line-end conversion and filters, so a git-lfs file is itself). From the user's repository only the list of
+ * tracked files and the exclude rules are read.
+ *
+ * The contents are in a scratch repository that borrows the user's objects and has its own index, configuration and
+ * attributes: nothing that the user or a step configures can start a program or change the user's bytes (git may set the
+ * times of existing object files). Its index has the user's files, but neither their flags nor their times, which could
+ * hide a change. A file that was seen once counts even if it is ignored later.
+ *
+ * A nested repository (a submodule) counts as the commit it is at.
+ */
+export async function readFolder(
+  repository: GitRepository,
+  options: FolderContentsOptions,
+): Promise<FolderContents | { reason: string }> {
+  const { top, prefix, objectFormat, exclude, excludesFile } = repository
+  const excluded = await excludedPaths(repository, options.exclude)
+  if (excluded === null) return { reason: 'the folder is within an excluded one' }
+  const ours = (await excludedPaths(repository, [options.scratch])) ?? []
+  const only = prefix === '' ? '.' : `:(top,literal)${prefix}`
+  const left = [...excluded, ...ours]
+  const paths = [only, ...left.map((path) => `:(top,exclude,literal)${path}`)]
+  const isCounted = (path: string) =>
+    isBelow(prefix, path) && !left.some((folder) => isBelow(folder, path))
+  const compare = ['diff-index', '--cached', '-r', '-M', '--no-ext-diff', '--no-textconv']
+  compare.push('--no-color', '-z', '--raw', '--no-abbrev', '--numstat')
+  if (prefix !== '') compare.push(`--relative=${prefix}/`)
+
+  const folder = await openScratchFolder(options.scratch)
+  const index = join(folder.path, 'index')
+  let git: GitCommandOptions
+  let tracked: Tracked[]
+
+  async function read(): Promise<string[]> {
+    await rewriteIndex(
+      index,
+      tracked.filter(({ path }) => isCounted(utf8(path))),
+      objectFormat,
+    )
+    const { stderr } = await addAll(paths, git)
+    return stderr.split('\n').filter((line) => !isExpected(line, excluded!))
+  }
+
+  try {
+    git = await createScratchRepository(folder.path, top, {
+      ...gitLimits(options),
+      objectFormat,
+      exclude,
+      excludesFile,
+      borrow: [options.objects ?? repository.objects],
+    })
+    tracked = await trackedFiles(top, options)
+    const known = tracked.map(({ path }) => utf8(path))
+    const warnings = await read()
+    let tree: string | null = null
+    return {
+      tracks: (path) => {
+        const from = isWithin(top, path) ? path.slice(top.length + 1) : null
+        return from !== null && known.some((file) => isBelow(from, file))
+      },
+      async changes(maxBytes = 0) {
+        // a killed git command leaves its lock
+        await rm(`${index}.lock`, { force: true })
+        const [before, listed] = await Promise.all([
+          tree ?? gitText(['write-tree'], git),
+          trackedFiles(top, options),
+        ])
+        tree = before.trim()
+        tracked = listed
+        const all = [...new Set([...warnings, ...(await read())])]
+        const words = [...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
+        const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
+        if (found.exit > 0) throw new Error(`git diff-index failed: ${found.stderr.trim()}`)
+        const { diff, patch } = parseTreeDiff(found.stdout)
+        if (diff === null) throw new Error('git lists too many changed files')
+        return { diff, patch: cutPatch(patch, maxBytes), warnings: all }
+      },
+      close: folder.remove,
+    }
+  } catch (error) {
+    await folder.remove()
+    throw error
+  }
+}
+
+function cutPatch(patch: Buffer, maxBytes: number): FolderChanges['patch'] {
+  const truncated = patch.length > maxBytes
+  const part = patch.subarray(0, maxBytes)
+  const lines = truncated ? part.subarray(0, part.lastIndexOf(0x0a) + 1) : part
+  return { text: lines.toString('utf8'), truncated }
+}
+
+const IGNORED = 'The following paths are ignored by one of your .gitignore files:'
+
+/** Git names the folders that we exclude if it ignores them too, as the record usually is. */
+function isExpected(line: string, excluded: readonly string[]): boolean {
+  return line === '' || line === IGNORED || excluded.includes(line)
+}
+
+const ADD = ['add', '--all', '--ignore-errors', '--no-warn-embedded-repo', '--']
+const ATTEMPTS = 3
+
+async function addAll(paths: readonly string[], git: GitCommandOptions): Promise<GitOutput> {
+  for (let attempt = 1; ; attempt += 1) {
+    const added = await runGit([...ADD, ...paths], git)
+    if (added.exit <= 1 && added.exit >= 0) return added
+    // git fails only if a file disappears after its folder was listed
+    if (attempt < ATTEMPTS && /^fatal: unable to stat /m.test(added.stderr)) continue
+    throw new Error(`git add failed: ${added.stderr.trim()}`)
+  }
+}
+
+interface Tracked {
+  mode: number
+  id: string
+  /** As in index-file.ts. */
+  path: string
+}
+
+/** The files in the user's index, also ignored ones. */
+async function trackedFiles(top: string, limits: GitLimits): Promise<Tracked[]> {
+  const git = { ...gitLimits(limits), cwd: top }
+  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-z'], git)
+  if (exit !== 0) throw new Error(`git ls-files failed (exit ${exit}): ${stderr.trim()}`)
+  const entries = stdout.toString('latin1').split('\0').slice(0, -1)
+  return entries.map((entry) => {
+    const tab = entry.indexOf('\t')
+    const [mode = '', id = ''] = entry.slice(0, tab).split(' ')
+    return { mode: Number.parseInt(mode, 8), id, path: entry.slice(tab + 1) }
+  })
+}
+
+/**
+ * Adds what is tracked to our index. Nested repositories leave it: git would start another git in each of them, with that
+ * one's configuration, and finds them by itself.
+ */
+async function rewriteIndex(
+  index: string,
+  tracked: readonly Tracked[],
+  objectFormat: string,
+): Promise<void> {
+  const { file, seconds } = await presentIndex(index)
+  const present = file ? readIndex(file, objectFormat) : []
+  const entries = new Map<string, IndexEntry>()
+  for (const each of present) if (!each.isRepository) entries.set(each.path, each)
+  const stays = entries.size
+  for (const { path, mode, id } of tracked) {
+    if (entries.has(path)) continue
+    const entry = newEntry(path, mode, id)
+    if (!entry.isRepository) entries.set(path, entry)
+  }
+  if (stays === present.length && stays === entries.size) return
+  await writeFile(index, writeIndex([...entries.values()], objectFormat))
+  // by this time git knows which files may have changed since without that showing in their times
+  if (seconds !== null) await utimes(index, seconds, seconds)
+}
+
+async function presentIndex(path: string) {
+  try {
+    const [file, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
+    return { file, seconds: Math.floor(mtimeMs / 1000) }
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    return { file: null, seconds: null }
+  }
+}
+
+/** For paths in git's form: `isWithin` would be slow for so many. */
+function isBelow(folder: string, path: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`)
+}
+
+function utf8(path: string): string {
+  return Buffer.from(path, 'latin1').toString()
+}
