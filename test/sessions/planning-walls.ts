@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { openSandbox } from '../../src/runners/process/sandbox.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { pathsBelow } from '../fixtures/paths-below.ts'
-import { LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
+import { LIST_PLAN, plannedBy, program, says } from '../fixtures/plain-agents.ts'
+import { recordOf } from '../fixtures/session-record.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const isRoot = process.geteuid?.() === 0
 const probe = await openSandbox({ readOnly: ['/'], hidden: [], open: [tmpdir(), '/proc'] })
@@ -99,17 +101,18 @@ const NAMED = [
   .concat('gone/')
   .sort()
 
-const settings = "providers:\n  hostile: { kind: command, plan: [/bin/sh, '../hostile.sh'] }\n"
+const settings =
+  'providers:\n  hostile: { kind: command, plan: [/bin/sh, -c, \'. "$TMPDIR/../hostile.sh"\'] }\n'
 const files = { 'again/one': 'one', 'gone/file': 'file', old: 'old' }
 
 /** Lets the agent run a script as it plans. */
-async function planning({ service, places }: WalledPlace, script: string) {
+async function planning({ service, places }: WalledPlace, script: string, fields = {}) {
   const values = { ...places, SERVICE: String(service.pid) }
   const known = Object.entries(values).map(([name, value]) => `export ${name}='${value}'`)
   const text = ['cat > /dev/null', ...known, `(${script}\n) >&2`, says(LIST_PLAN)].join('\n')
   writeFileSync(join(places.WORK, '../hostile.sh'), text)
   const before = contentOf(places)
-  const { ref, session } = await plannedBy(service, 'hostile')
+  const { ref, session } = await plannedBy(service, 'hostile', fields)
   const file = (...path: string[]) => join(places.RECORDS, 'cases', ref.case_id, ...path)
   const record = readFileSync(file('sessions/1.md'), 'utf8')
   const log = readFileSync(file('artifacts/1-plan-agent.log'), 'utf8')
@@ -183,4 +186,97 @@ t.test('planning without mounts', async (t) => {
   t.strictSame(violationIn(record), BY_GIT)
   t.match(session.output, /so you or one of your programs may have made these changes/)
   t.strictSame(daemons(), [])
+})
+
+const TRIES = `
+for each in new ../beside .git/new ../.git/new "$WORK/memory/new" mounted/new; do echo x > $each; done
+cat mounted/kept`
+
+t.test('working folders of many kinds', here, async (t) => {
+  const kinds: [name: string, fields: object, make: string, named: string[]][] = [
+    [
+      'a subfolder',
+      { workdir: 'sub' },
+      'mkdir sub/.git sub/mounted',
+      ['.git/new', 'mounted/new', 'new'],
+    ],
+    [
+      'without a repository',
+      {},
+      'rm -r .git; mkdir .git mounted',
+      ['.git/new', 'mounted/new', 'new'],
+    ],
+    [
+      'a linked worktree',
+      {},
+      'git init -q ../main && rm -r .git && git -C ../main -c user.name=a -c user.email=a@b.c commit -qm a --allow-empty && git -C ../main worktree add -q ../tree && mv ../tree/.git . && mkdir mounted',
+      ['mounted/new', 'new'],
+    ],
+  ]
+  for (const [name, fields, make, named] of kinds) {
+    await t.test(name, async (t) => {
+      const place = await walledPlace(t, { settings, files, trust: true })
+      execFileSync('sh', ['-ec', make], { cwd: place.places.WORK })
+      const { record, before, after } = await planning(place, TRIES, fields)
+      t.match(record, 'guard=mount folder=overlay')
+      t.strictSame(violationIn(record), named)
+      t.strictSame(after, before)
+    })
+  }
+
+  await t.test('with a mount inside', rootOnly, async (t) => {
+    const mounted = `for each; do [ "$last" = --root ] && root=$each; last=$each; done
+mkdir "$root/mounted"; mount -t tmpfs none "$root/mounted"; echo kept > "$root/mounted/kept"; exec "$@"`
+    const through = ['unshare', '--mount', 'sh', '-c', mounted, 'sh']
+    const place = await walledPlace(t, { settings, files, trust: true, through })
+    const { record, log } = await planning(place, TRIES)
+    t.match(record, 'guard=mount folder=overlay')
+    t.strictSame(violationIn(record), ['.git/new', 'new'])
+    t.match(log, /mounted\/new: Read-only file system/)
+    t.match(log, /^kept$/m)
+  })
+})
+
+t.test('where no overlay can be made the working folder is read-only', here, async (t) => {
+  const bin = join(t.testdir({ bin: {} }), 'bin')
+  const refuse = 'grep -q " overlay " /proc/self/fd/5 && { echo no >&2; exit 1; }'
+  program(
+    bin,
+    'mount',
+    `#!/bin/sh\n${refuse}\nexec ${execFileSync('which', ['mount'], { encoding: 'utf8' }).trim()} "$@"`,
+  )
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const place = await walledPlace(t, { settings, files, trust: true, env })
+  const { session, record, log, before, after } = await planning(
+    place,
+    INSIDE.replace(/^until.*/m, ''),
+  )
+  t.match(record, 'guarded mode=plan guard=mount folder=read-only')
+  t.match(log, /cannot create new: Read-only file system/)
+  t.equal(session.state, 'plan_ready')
+  t.strictSame(after, before)
+})
+
+t.test('a home folder in the workspace', here, async (t) => {
+  const environment: Record<string, string | undefined> = { ...process.env }
+  const service = await openTestService(t, {
+    files: { home: { '.claude': {} }, bin: {} },
+    environment,
+  })
+  const home = join(service.root, 'home')
+  const result = JSON.stringify({
+    type: 'result',
+    subtype: 'success',
+    result: '## Plan\\n\\n1. One',
+  })
+  const script = `[ "$1" = -p ] || exit 0; cat > /dev/null; echo x > "$HOME/.claude/kept"; echo x > "$HOME/lost"; echo '${result}'`
+  program(join(service.root, '../bin'), 'claude', `#!/bin/sh\n${script}\n`)
+  Object.assign(environment, { HOME: home, PATH: `${service.root}/../bin:${process.env.PATH}` })
+  const { session, ref } = await plannedBy(service, 'claude')
+  t.match(recordOf(service, ref), 'guard=mount folder=overlay')
+  t.equal(session.state, 'plan_ready', session.output)
+  t.strictSame(
+    [existsSync(join(home, '.claude/kept')), existsSync(join(home, 'lost'))],
+    [true, false],
+  )
 })

@@ -1,6 +1,6 @@
 /** Plans the private mounts of a sandbox, as a table for `mount` and checks that must hold afterwards. */
 
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { leadsTo, type MountPoint } from '../../platform/mounts.ts'
 import { openFilePath, PROC_FOLDER } from '../../platform/proc.ts'
 
@@ -65,7 +65,8 @@ export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan
   const below = belowOverlay(folders, facts)
   const views = [...(folders.views ?? []), ...below.open]
   const readOnly = [...folders.readOnly, ...below.mounted.map(({ at }) => at)]
-  const places = placesOf({ ...folders, readOnly, views }, facts)
+  const open = folders.open.filter((path) => !below.open.some(({ at }) => at === path))
+  const places = placesOf({ ...folders, readOnly, open, views }, facts)
   const hidden = places
     .filter((place) => place.kind === 'hidden' && openIn(place, places).length > 0)
     .map(({ path }) => path)
@@ -76,7 +77,7 @@ export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan
       .map((place) => (place.isFile ? blank(place) : hide(place, places, opened))),
     ...places.filter(({ kind }) => kind === 'closed').map((place) => close(place, places, facts)),
   ]
-  const open = places.filter(({ kind, path }) => kind === 'open' && isChecked(path))
+  const writable = places.filter(({ kind, path }) => kind === 'open' && isChecked(path))
   const closed = folders.readOnly.filter((path) => innermost(path, places)?.kind === 'closed')
   return {
     table: [
@@ -84,14 +85,16 @@ export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan
         ? [line('casefile-processes', PROC_FOLDER, 'proc', 'nosuid,nodev,noexec')]
         : []),
       ...(overlay === null ? [] : [overlayLine(overlay)]),
-      ...[...below.mounted, ...views].map(({ at, shows }) => line(shows, at, 'none', 'rbind')),
+      // by its usual name, `mount` takes it for mounted already
+      ...below.mounted.map(({ at, shows }) => line(shows, anotherName(at), 'none', 'rbind')),
+      ...views.map(({ at, shows }) => line(shows, at, 'none', 'rbind')),
       ...foldersAround(places, facts).map(bind),
       ...plans.flatMap(({ lines }) => lines),
     ].join('\n'),
     checks: [
       ...plans.flatMap(({ checks }) => checks),
       ...closed.flatMap((path) => ['closed', path]),
-      ...open.flatMap(({ path }) => ['open', path]),
+      ...writable.flatMap(({ path }) => ['open', path]),
     ],
     opened,
   }
@@ -179,6 +182,10 @@ function belowOverlay(folders: SandboxFolders, facts: PlanFacts): BelowOverlay {
   const { isReachable = () => true } = facts
   const mounts = facts.mounts.map(({ path }) => path).filter(isReachable)
   return { open: viewsOf(open), mounted: viewsOf(mounts) }
+}
+
+function anotherName(path: string): string {
+  return `${dirname(path)}/./${basename(path)}`
 }
 
 /** All parent folders except the root. */
