@@ -39,8 +39,9 @@ export interface RunGuard {
   /** Starts ignoring file changes. Resolves once that is on disk; the run must not start earlier. */
   begin(run: GuardedRun): Promise<void>
   /**
-   * Call this when the run's processes have ended. Ignored changes are recorded in its audit trail and stay
-   * ignored. If processes may be left that nothing else shows, changes stay ignored until these have ended too. Does nothing for a session that did not `begin`.
+   * Call this when the run's processes have ended. Ignored changes are recorded in its audit trail and stay ignored. If
+   * processes may be left that nothing else shows, changes stay ignored until a later one finds that these have ended too.
+   * Does nothing for a session that did not `begin`.
    */
   end(sessionId: string): Promise<void>
   /** Call this for every change of a case, before it is published. */
@@ -85,18 +86,15 @@ interface RunGuardDeps {
 
 /** How long the end of a run waits for a running git command before it compares files. */
 const GIT_PATIENCE_MS = 10_000
-/** How often it looks whether processes that a run left behind still live. */
-const CHECK_MS = 1000
 const MAX_LEFT = 5
 
 export function createRunGuard(deps: RunGuardDeps): RunGuard {
   const { baselines, files, catalog, log, leftProcesses: find = leftProcesses } = deps
-  const lines = createIgnoredChangeLines(deps)
   const { runs, isLive } = baselines
   const order = createKeyedMutex()
   /** Runs that have ended, but may have left processes behind. */
   const ended = new Map<string, LeftProcess[]>()
-  let timer: NodeJS.Timeout | null = null
+  let check: Promise<void> | null = null
   let isOpen = false
 
   function look(caseId: string): void {
@@ -107,10 +105,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     if (!folder) return // the case may come back
     if (isWatching) {
       if (!baseline) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
-      lines.name(
-        folder,
-        [...runs.values()].filter(({ session_id }) => !ended.has(session_id)),
-      )
+      checkEnded()
     } else {
       const left = baselineOfIgnored(folder.ignored, baseline?.committed)
       if (JSON.stringify(left) !== JSON.stringify(baseline)) putLater(caseId, left)
@@ -128,13 +123,38 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   async function rescanAll(): Promise<void> {
     await deps.git.waitUntilIdle(GIT_PATIENCE_MS)
     await deps.scan.readAll()
-    for (const id of catalog.ids()) look(id)
-    await lines.idle()
+  }
+
+  /** Records what is ignored now, and was not as the run began, in the run's audit trail. */
+  async function recordIgnored(run: GuardedRun): Promise<void> {
+    const known = new Set(run.known)
+    const changes = catalog
+      .ids()
+      .flatMap((id) => ignoredIn(id).map((each) => ({ id, each })))
+      .filter(({ id, each }) => !known.has(wordOf(id, each)))
+      .slice(0, MAX_NAMED)
+      .map(({ id, each }) => lineOf(run, id, each))
+    if (changes.length === 0) return
+    await updateWithRetry(deps.store, run, (folder) => {
+      const session = sessionOf(folder, run.session_id)
+      const added = changes.filter((line) => !session.trail.some((each) => isSame(each, line)))
+      if (isSealed(session) || added.length === 0) return []
+      const lines = numbered(session.trail, added, deps.now())
+      return [{ file: 'session', number: session.number, edit: { lines } }]
+    }).catch((error: unknown) =>
+      log(
+        `could not record changes in the audit trail of session ${run.number} of case ${run.case_id}: ${String(error)}`,
+      ),
+    )
+  }
+
+  /** Changes of a case that are ignored, but for those that git brought. */
+  function ignoredIn(id: string): IgnoredChange[] {
+    return catalog.folder(id)?.ignored.filter(({ by }) => !by) ?? []
   }
 
   async function freezeAll(folders: CaseFolder[]): Promise<void> {
     const written: Promise<void>[] = []
-    lines.begin(folders)
     for (const folder of folders) {
       const { id } = folder.case
       const known = baselines.get(id)
@@ -146,10 +166,10 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   }
 
   function saveWatch(): Promise<void> {
-    const open = [...runs.values()].map(({ session_id, case_id, number, since }) => {
-      return { session_id, case_id, number, since }
+    const open = [...runs.values()].map(({ session_id, case_id, number, since, known }) => {
+      return { session_id, case_id, number, since, known }
     })
-    return files.writeWatch({ runs: open, told: lines.words(), cases: baselines.all() })
+    return files.writeWatch({ runs: open, cases: baselines.all() })
   }
 
   /** Stores the changes that stay ignored, and drops everything else. */
@@ -193,8 +213,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     if (left.length > 0) ended.set(sessionId, left)
     else ended.delete(sessionId)
     sayLeft()
-    if (left.length > 0) timer ??= setInterval(checkEnded, CHECK_MS).unref()
-    else if (runs.size === 1) await settle()
+    if (left.length > 0) return
+    if (runs.size === 1) await settle()
     else if (runs.delete(sessionId)) await saveWatch()
   }
 
@@ -207,19 +227,22 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     for (const id of catalog.ids()) if (catalog.folder(id)?.ignored.length) catalog.invalidate(id)
   }
 
+  /** Without a timer: until something changes, it makes no difference whether the processes live. */
   function checkEnded(): void {
-    const isDone = () => ended.size === 0
-    if (timer && isDone()) {
-      clearInterval(timer)
-      timer = null
-    }
-    for (const id of ended.keys()) void endNow(id).catch((error: unknown) => log(String(error)))
+    if (check !== null || ended.size === 0) return
+    check = Promise.all([...ended.keys()].map(endNow))
+      .then(() => {})
+      .catch((error: unknown) => log(String(error)))
+      .finally(() => {
+        check = null
+      })
   }
 
   async function endNow(sessionId: string): Promise<void> {
     const run = runs.get(sessionId)
     if (!run || (ended.has(sessionId) && leftOf(run).length > 0)) return
     await rescanAll()
+    if (!ended.has(sessionId)) await recordIgnored(run)
     await order.run('runs', () => endOrWait(sessionId))
   }
 
@@ -233,6 +256,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         const seconds = momentOfStart()
         if (seconds !== null) run.since = { boot: bootId(), seconds }
+        run.known = catalog.ids().flatMap((id) => ignoredIn(id).map((each) => wordOf(id, each)))
         runs.set(run.session_id, run)
         if (folders) await freezeAll(folders)
         await saveWatch()
@@ -265,20 +289,15 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       const watch = baselines.load()
       // do not wait for a session file that cannot be written
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
-      lines.resume(watch?.told ?? [])
     },
     async recover() {
       isOpen = true
-      if (runs.size > 0) await rescanAll()
-      const left = [...runs.keys()]
-      if (left.length === 0) await settle()
-      for (const id of left) await order.run('runs', () => endOrWait(id))
+      if (runs.size === 0) await settle()
+      for (const id of [...runs.keys()]) await endNow(id)
     },
     async idle() {
-      if (timer) clearInterval(timer)
-      timer = null
+      await check
       await order.idle()
-      await lines.idle()
       await baselines.idle()
     },
   }
@@ -286,69 +305,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
 
 export type GuardedRun = OpenRun & Pick<Job, 'ending'>
 
-/** Records each ignored change once in the audit trails of the executing sessions. */
-interface IgnoredChangeLines {
-  name(folder: CaseFolder, runs: readonly GuardedRun[]): void
-  /** Treats the present ignored changes as recorded, and forgets earlier ones. */
-  begin(folders: Iterable<CaseFolder>): void
-  /** The same, from what `words` returned before a restart. */
-  resume(words: Iterable<string>): void
-  words(): string[]
-  idle(): Promise<void>
-}
-
 /** A program that creates proofs endlessly must not fill the audit trail. */
 const MAX_NAMED = 100
-
-function createIgnoredChangeLines(deps: {
-  store: Pick<Store, 'update'>
-  now(): string
-  log(line: string): void
-}): IgnoredChangeLines {
-  const published = new Set<string>()
-  const order = createKeyedMutex()
-  let named = 0
-
-  async function append(run: GuardedRun, line: NewTrailLine): Promise<void> {
-    await updateWithRetry(deps.store, run, (folder) => {
-      const session = sessionOf(folder, run.session_id)
-      if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
-      const lines = numbered(session.trail, [line], deps.now())
-      return [{ file: 'session', number: session.number, edit: { lines } }]
-    })
-  }
-
-  return {
-    name({ case: { id }, ignored }, runs) {
-      for (const each of ignored.filter((one) => !one.by && !published.has(wordOf(id, one)))) {
-        published.add(wordOf(id, each))
-        if (++named > MAX_NAMED) continue
-        for (const run of runs) {
-          const line = lineOf(run, id, each)
-          void order
-            .run(run.session_id, () => append(run, line))
-            .catch((error: unknown) =>
-              deps.log(
-                `could not record a change in the audit trail of session ${run.number} of case ${run.case_id}: ${String(error)}`,
-              ),
-            )
-        }
-      }
-    },
-    begin(folders) {
-      published.clear()
-      named = 0
-      for (const { case: of, ignored } of folders) {
-        for (const each of ignored) published.add(wordOf(of.id, each))
-      }
-    },
-    resume(words) {
-      for (const word of words) published.add(word)
-    },
-    words: () => [...published],
-    idle: order.idle,
-  }
-}
 
 function wordOf(caseId: string, { kind, file, from, to }: IgnoredChange): string {
   return [caseId, kind, file, from, to].join('\n')

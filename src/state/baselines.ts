@@ -12,13 +12,13 @@ export interface OpenRun {
   number: number
   /** The moment before its first process, and the start of the system that it counts from. */
   since?: { boot: string | null; seconds: number } | undefined
+  /** The changes that were ignored already, and so were not made by it. */
+  known?: readonly string[] | undefined
 }
 
 /** The values when the first of the runs began. */
 export interface Watch {
   runs: OpenRun[]
-  /** Changes that were already ignored then, and so were not made by these runs. */
-  told: string[]
   cases: Record<string, Baseline>
 }
 
@@ -72,10 +72,10 @@ const RUN = z.object({
   case_id: z.string(),
   number: z.number(),
   since: z.object({ boot: z.string().nullable(), seconds: z.number() }).optional(),
+  known: z.array(z.string()).optional(),
 })
 const WATCH = z.object({
   runs: z.array(RUN),
-  told: z.array(z.string()),
   cases: z.record(z.string(), BASELINE),
 })
 
