@@ -11,7 +11,9 @@ const PROGRAMS = [
   'test/fixtures/guarded-process.ts',
   'test/fixtures/log-process.ts',
   'test/fixtures/owner-process.ts',
-  ...readdirSync(join(ROOT, 'src/runners/process')).map((name) => `src/runners/process/${name}`),
+  ...['process', 'enclosure'].flatMap((folder) =>
+    readdirSync(join(ROOT, 'src/runners', folder)).map((name) => `src/runners/${folder}/${name}`),
+  ),
 ]
 const SOURCES = ['src', 'test/fixtures', 'package-lock.json', 'bundle.mjs', 'test/prepare.mjs']
 const STAMP = join(BUILT, 'made')

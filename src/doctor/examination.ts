@@ -7,8 +7,8 @@ import {
 } from '../hook-settings/levels.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
+import { noSandbox, type Sandbox } from '../runners/enclosure/sandbox.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
-import { NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import {
   findRuntime,
   INSTALL_RUNTIME,
@@ -95,7 +95,7 @@ async function sandboxFor(
       planning: { layer: await makeLayer(folder, root) },
       signal,
     })
-    await sandbox.end?.()
+    await sandbox.end()
     return sandbox
   } finally {
     await folder.close()
@@ -119,10 +119,10 @@ async function runtimeWords(
   if (found.missing.length > 0) return `${place}; missing: ${missingText(found.missing)}${isWanted}`
   const { signal } = new AbortController()
   const options = { env: { PATH, HOME }, signal }
-  const opened = await openRuntime(NO_SANDBOX, found, { hosts: [], folders: null }, options)
+  const opened = await openRuntime(noSandbox(), found, { hosts: [], folders: null }, options)
   const node = found.wantsNode === null ? '' : `; it asks for Node ${found.wantsNode}`
   if ('wrong' in opened) return `${place}: ${opened.wrong}${node}${isWanted}`
-  await opened.sandbox.end?.()
+  await opened.sandbox.end()
   return `works: ${place}${node}`
 }
 

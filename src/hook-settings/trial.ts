@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { writeDurable } from '../files/durable-write.ts'
+import { runStepProcess } from '../runners/enclosure/step-process.ts'
 import { testSession } from '../runners/hooks/hook-test.ts'
-import { runStepProcess } from '../runners/process/step-process.ts'
 import type { Scene, Scenes } from './trial-scenes.ts'
 import {
   matches,

@@ -61,11 +61,6 @@ export function rootPath(pid: number): string {
   return `${PROC}/${pid}/root`
 }
 
-/** A path that leads to a namespace of a process: `user`, or `pid_for_children`. */
-export function namespacePath(pid: number, kind: 'user' | 'pid_for_children'): string {
-  return `${PROC}/${pid}/ns/${kind}`
-}
-
 /** Where the system shows its processes. */
 export const PROC_FOLDER = PROC
 

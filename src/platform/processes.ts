@@ -106,11 +106,11 @@ function statByCommand(pid: number): ProcessStat | null {
   }
 }
 
-/** The first child of a process that has one; null if it is not shown. */
-export function firstChild(pid: number): number | null {
-  const listed = readProc(`${pid}/task/${pid}/children`)?.trim().split(' ')[0]
-  if (listed) return Number(listed)
-  return processIds().find((id) => processStat(id)?.parent === pid) ?? null
+/** The children of a process, also those that have ended and were not collected; empty if they are not shown. */
+export function childrenOf(pid: number): number[] {
+  const listed = readProc(`${pid}/task/${pid}/children`)
+  if (listed !== null) return listed.trim().split(' ').filter(Boolean).map(Number)
+  return processIds().filter((id) => processStat(id)?.parent === pid)
 }
 
 /** The name of its program; null if it is not shown. */

@@ -3,7 +3,7 @@ import type { EventFields } from '../model/events.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { UsageCounts } from '../model/usage.ts'
-import type { Sandbox } from './process/sandbox.ts'
+import type { Sandbox } from './enclosure/sandbox.ts'
 import type { TimeLimits } from './time-limits.ts'
 
 /**
@@ -94,8 +94,6 @@ export interface WorkRequest {
   env: Record<string, string>
   stepTimeoutMs: number
   limits: TimeLimits
-  /** An existing folder for temporary files. */
-  scratch: string
   sandbox: Sandbox
   signal: AbortSignal
   report: RunReport

@@ -1,7 +1,7 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
-import { runStepProcess } from './process/step-process.ts'
+import { runStepProcess } from './enclosure/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
 
 /** Runs the `run` fences of a plan in order. Needs no account and no network. */
@@ -98,7 +98,6 @@ async function runStep(
     env,
     timeoutMs,
     signal,
-    scratch: request.scratch,
     limits: request.limits,
     sandbox: request.sandbox,
     async onStart(pid) {

@@ -2,7 +2,7 @@
 
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
+import type { Sandbox } from '../runners/enclosure/sandbox.ts'
 import {
   findRuntime,
   INSTALL_RUNTIME,

@@ -7,9 +7,9 @@ import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
+import { openOverlayView } from '../runners/enclosure/overlay-view.ts'
+import type { Sandbox } from '../runners/enclosure/sandbox.ts'
 import type { RunFolder } from '../runners/output/run-folder.ts'
-import { openOverlayView } from '../runners/process/overlay-view.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { overlayChanges } from '../snapshots/overlay-changes.ts'
 import type { SessionDeps } from './deps.ts'
@@ -55,7 +55,7 @@ export async function openPlanningPlace(
       line: sandboxLine('plan', walls, compared.why),
       changes: () => compared.changes().then(listed, failed),
       async close() {
-        await sandbox.end?.()
+        await sandbox.end()
         await compared.close()
       },
     }

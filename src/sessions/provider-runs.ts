@@ -4,6 +4,7 @@ import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { bootId } from '../platform/processes.ts'
 import { type PlanResult, RunnerFailure, type RunReport } from '../runners/contract.ts'
+import type { Sandbox } from '../runners/enclosure/sandbox.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type RunProcess,
   runProcess,
 } from '../runners/process/run-processes.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
@@ -140,7 +140,7 @@ async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Pr
   } finally {
     report.end()
     await killRun(run, deps.limits.endRun)
-    await sandbox?.end?.()
+    await sandbox?.end()
     await folder.close()
     await runs.remove(runId)
   }

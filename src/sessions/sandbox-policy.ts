@@ -6,9 +6,10 @@ import { SETTINGS_FILE } from '../model/settings.ts'
 import { type NewTrailLine, newLine } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
+import type { Preference } from '../runners/enclosure/mount-ways.ts'
+import { noSandbox, openSandbox, type Sandbox } from '../runners/enclosure/sandbox.ts'
 import { makeDeviceFolder } from '../runners/output/device-folder.ts'
 import type { RunFolder } from '../runners/output/run-folder.ts'
-import { openSandbox, type Preference, type Sandbox } from '../runners/process/sandbox.ts'
 import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { allStateFolders } from '../state/state-folder.ts'
@@ -40,6 +41,8 @@ export interface RunScene {
   isolated: Pick<IsolatedWork, 'open' | 'closed'> | null
   /** Whether git tracks files of the record, if that is known. */
   isRecordTracked?: boolean | undefined
+  /** The environment of its programs, as far as it is known. */
+  env?: Record<string, string>
   signal: AbortSignal
 }
 
@@ -112,7 +115,7 @@ export async function expectedWalls(
 export async function whyNoMounts(deps: SandboxDeps): Promise<string | null> {
   const { memoryRoot } = deps.layout
   const folders = { readOnly: [memoryRoot], hidden: [deps.state.root], open: [] }
-  const sandbox = await openSandbox(folders, undefined, 'powers', 'own')
+  const sandbox = await openSandbox(folders, { prefer: 'powers' })
   if (sandbox.kind === 'none') return sandbox.reason
   await sandbox.end()
   return null
@@ -134,9 +137,9 @@ interface MountWalls extends Pick<Walls, 'sandbox' | 'places'> {
 }
 
 async function mountWalls(deps: SandboxDeps, scene: RunScene): Promise<MountWalls> {
-  const { signal } = scene
+  const { env, signal } = scene
   const none = (reason: string): MountWalls => ({
-    sandbox: { kind: 'none', reason },
+    sandbox: noSandbox(reason),
     places: null,
     planned: null,
   })
@@ -148,7 +151,7 @@ async function mountWalls(deps: SandboxDeps, scene: RunScene): Promise<MountWall
   // sandbox-runtime has to mount something itself, which root without that power could not
   const prefer = typeof scene.settings.sandbox === 'object' ? 'isolation' : 'powers'
   if (!isFree(scene)) {
-    const sandbox = await openSandbox(folders, signal, prefer, 'own')
+    const sandbox = await openSandbox(folders, { prefer, env, signal })
     if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
     if (scene.views?.length) return { sandbox, places: null, planned }
   }
@@ -240,18 +243,18 @@ async function narrowSandbox(
   prefer: Preference,
 ): Promise<Sandbox> {
   const { layout, state, environment } = deps
-  const { workdir, run, isolated, planning, signal } = scene
+  const { workdir, run, isolated, planning, env, signal } = scene
   const planned = planning ? [layout.root, workdir, ...(await repositoryFolders(workdir))] : []
   const readOnly = outermost([layout.memoryRoot, ...planned, ...(isolated?.closed ?? [])])
   const reason = whyNot(deps, scene, readOnly)
-  if (reason !== null) return { kind: 'none', reason }
+  if (reason !== null) return noSandbox(reason)
   const folders = {
     readOnly,
     hidden: await allStateFolders(state.root, environment),
     open: [run.path, ...(isolated?.open ?? [])],
     overlay,
   }
-  return openSandbox(folders, signal, prefer, 'own')
+  return openSandbox(folders, { prefer, env, signal })
 }
 
 /** Why nothing can be mounted; null if it can be tried. */

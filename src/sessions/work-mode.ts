@@ -10,9 +10,9 @@ import { OWN_PROVIDER } from '../model/settings.ts'
 import { type NewTrailLine, standingApproval } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import type { RunReport, WorkRequest, WorkResult } from '../runners/contract.ts'
+import type { Sandbox } from '../runners/enclosure/sandbox.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { recordBase } from './base.ts'
@@ -101,7 +101,6 @@ export async function execute(
       watch,
       diffRun,
     })
-    await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const left = await watch.end()
     const replaced = replacedReason(await places.replaced())
@@ -172,7 +171,7 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  given: Omit<ApprovedPlan, 'start'> & {
+  approved: Omit<ApprovedPlan, 'start'> & {
     isolated: IsolatedWork | null
     session: Session
     watch: LeftWatch
@@ -180,10 +179,11 @@ async function work(
   },
 ): Promise<WorkResult & RunPlace> {
   const { state } = deps
-  const { plan, notes, isolated, session, watch, diffRun } = given
+  const { plan, notes, isolated, session, watch, diffRun } = approved
   const settings = await deps.settings.forRun()
   const agents = agentOf(worker, await readPlan(plan))
-  const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
+  const given = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
+  const env = { ...given.env, ...isolated?.env, ...approvalVariables(session) }
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
   // a person in a terminal may take days
@@ -204,6 +204,7 @@ async function work(
         agent,
         isolated,
         isRecordTracked,
+        env,
       })
       opened.push(walls.sandbox)
       if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
@@ -221,14 +222,13 @@ async function work(
     const request: WorkRequest = {
       plan,
       workdir,
-      env: { ...env, ...isolated?.env, ...approvalVariables(session) },
+      env,
       sandbox,
       signal,
       report: lookingAfterSteps(report, watch),
       agent: null,
       stepTimeoutMs: timeout.step,
       limits: deps.limits,
-      scratch: state.scratch,
     }
     const before = await runBaseline(deps, job, request, forSteps)
     if (worker.is === 'terminal' && worker.talk.endPreparation()) worker.letWork()
@@ -241,10 +241,11 @@ async function work(
       forSteps,
     })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
+    const { missing } = given
     return { ...(result.ok ? result : clean(deps, result)), missing, places, before }
   } finally {
     await killLeftovers(deps, job)
-    for (const each of opened) await each.end?.()
+    for (const each of opened) await each.end()
     await report.close()
     await run.close()
   }
@@ -349,7 +350,7 @@ async function runAgentWork(
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
   await killLeftovers(deps, job)
-  if (sandbox.kind === 'mount') await sandbox.end()
+  await sandbox.end()
   if (!result.ok) return result
   const { steps } = await readPlan(plan)
   if (!steps.some(({ proof }) => proof !== null)) return result

@@ -19,7 +19,7 @@ import { gemini } from '../../src/runners/agents/gemini.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
@@ -75,7 +75,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     resume: null,
     env: { ...ENV },
     folder: workdir,
-    sandbox: NO_SANDBOX,
+    sandbox: noSandbox(),
     limits: SHORT_LIMITS,
     closed: [`${workdir}/memory`],
     report,
@@ -95,8 +95,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
         stepTimeoutMs: 60_000,
         limits: SHORT_LIMITS,
 
-        scratch: workdir,
-        sandbox: NO_SANDBOX,
+        sandbox: noSandbox(),
         report,
       }),
   }

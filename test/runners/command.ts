@@ -18,7 +18,7 @@ import { COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../../src/runners/command/command.ts'
 import { wordsOf } from '../../src/runners/command/command-run.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { inLongLane } from '../fixtures/full.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
@@ -68,7 +68,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
     resume: run.resume ? { session: run.resume, restartFresh } : null,
     env: { PATH, ...run.env },
     folder: `${root}/files`,
-    sandbox: NO_SANDBOX,
+    sandbox: noSandbox(),
     timeoutMs: 5_000,
     limits: SHORT_LIMITS,
     report: {
@@ -110,8 +110,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
       plan: '',
       env: {},
       stepTimeoutMs: 1,
-      scratch: `${root}/files`,
-      sandbox: NO_SANDBOX,
+      sandbox: noSandbox(),
       report: agent.report,
     } as WorkRequest)
   return { root, log, notes, said, plan, work, runner }

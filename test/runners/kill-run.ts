@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { bootId, processStat } from '../../src/platform/processes.ts'
+import { bootId, processIds, processStat } from '../../src/platform/processes.ts'
+import { noSandbox, openSandbox, type Sandbox } from '../../src/runners/enclosure/sandbox.ts'
+import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
 import { killRun, killRunById } from '../../src/runners/process/kill-run.ts'
 import {
   findRunProcesses,
@@ -13,8 +15,6 @@ import {
   type RunProcess,
   runProcess,
 } from '../../src/runners/process/run-processes.ts'
-import { NO_SANDBOX, openSandbox, type Sandbox } from '../../src/runners/process/sandbox.ts'
-import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { inLongLane } from '../fixtures/full.ts'
@@ -41,15 +41,22 @@ async function guardWith(id: string) {
   const run = join(state, 'scratch', `work-${id}`)
   for (const folder of [run, records]) mkdirSync(folder, { recursive: true })
   const sandbox = await openSandbox({ readOnly: [records], hidden: [state], open: [run] })
-  return { sandbox, run, remove: () => rmSync(base, { recursive: true, force: true }) }
+  const remove = async () => {
+    await sandbox.end()
+    rmSync(base, { recursive: true, force: true })
+  }
+  return { sandbox, run, remove }
 }
+
+let count = 0
 
 /** Runs a shell to its end that has left `sleep` behind; both as the run knows them. */
 async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
   const processes: RunProcess[] = []
+  const time = `60.${process.pid}${++count}`
   let said = ''
   const result = await runStepProcess({
-    argv: ['/bin/sh', '-c', `(${words} sh -c 'echo $$; exec sleep 60' &)`],
+    argv: ['/bin/sh', '-c', `(${words} sh -c 'echo $$; exec sleep ${time}' &)`],
     cwd: '/',
     env: { PATH, CASEFILE_RUN: 'the-mark' },
     timeoutMs: 60_000,
@@ -60,11 +67,21 @@ async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
       said += bytes
     },
   })
-  const orphan = Number(said)
   t.match(result, { exit: 0 })
-  t.ok(orphan > 1, said)
+  t.ok(Number(said) > 1, said)
+  // in a process namespace it says another id
+  let orphan: number | undefined
+  while (orphan === undefined) {
+    await delay(5)
+    orphan = processIds().find((pid) => commandOf(pid) === `sleep\0${time}\0`)
+  }
   t.teardown(() => isAlive(orphan) && process.kill(orphan, 'SIGKILL'))
   return { orphan, processes }
+}
+
+const commandOf = (pid: number) => {
+  const file = `/proc/${pid}/cmdline`
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
 }
 
 const isAlive = (pid: number) => !['Z', 'X', undefined].includes(processStat(pid)?.state)
@@ -118,9 +135,9 @@ t.test('strangers live on', here, async (t) => {
   const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
   t.teardown(other.remove)
   const others = [
-    await leftBehind(t, SHED, NO_SANDBOX),
+    await leftBehind(t, SHED, noSandbox()),
     await leftBehind(t, SHED, other.sandbox),
-    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_SANDBOX),
+    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, noSandbox()),
   ]
   const run = { runId: 'another-mark', processes: [], folderId: ID }
   t.equal(await killRun(run, endRun), 0)
@@ -129,13 +146,13 @@ t.test('strangers live on', here, async (t) => {
 
 t.test('without a guard', linuxOnly, async (t) => {
   await t.test('what stays in its session is found', async (t) => {
-    const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
+    const { orphan, processes } = await leftBehind(t, 'env -i', noSandbox())
     t.equal(await killRun({ runId: 'the-mark', processes }, endRun), 1)
     t.ok(await isGone(orphan))
   })
 
   await t.test('what has shed its run id, session and parents is not: a known limit', async (t) => {
-    const { orphan, processes } = await leftBehind(t, SHED, NO_SANDBOX)
+    const { orphan, processes } = await leftBehind(t, SHED, noSandbox())
     const run = { runId: 'the-mark', processes, folderId: ID }
     t.equal(await killRun(run, endRun), 0)
     t.ok(isAlive(orphan))
@@ -203,7 +220,7 @@ t.test('what has the run id', linuxOnly, async (t) => {
 })
 
 t.test('the id of a leader that has ended', linuxOnly, async (t) => {
-  const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
+  const { orphan, processes } = await leftBehind(t, 'env -i', noSandbox())
   const [leader] = processes as [RunProcess]
   const find = (noted: RunProcess) =>
     findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(orphan)

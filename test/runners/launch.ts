@@ -6,47 +6,40 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { processStart, processStat } from '../../src/platform/processes.ts'
+import type { Launched } from '../../src/runners/enclosure/enclosure.ts'
+import { type LaunchOptions, launch } from '../../src/runners/enclosure/launch.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { findProgram } from '../../src/runners/process/find-program.ts'
-import { type Launched, type LaunchOptions, launch } from '../../src/runners/process/launch.ts'
-import type { Sandbox } from '../../src/runners/process/sandbox.ts'
-import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
+const { signal } = new AbortController()
+const sandbox = noSandbox()
+t.teardown(sandbox.end)
+
 async function held(script: string, options: Partial<LaunchOptions>): Promise<Launched> {
   const argv = ['sh', '-c', script]
-  const started = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'none', ...options })
+  const common = { argv, cwd: '/', env: { PATH }, stdin: 'none', sandbox, signal } as const
+  const started = await launch({ ...common, ...options })
   if ('startError' in started) throw new Error(started.startError)
   return started
 }
 
-/** A sandbox whose launcher is this script. */
-function sandboxOf(script: string, onStart = () => {}): Sandbox {
-  return {
-    kind: 'mount',
-    ownProcesses: false,
-    hasOverlay: false,
-    async end() {},
-    async wrap() {
-      onStart()
-      return { words: ['/bin/sh', '-c', script], table: null }
-    },
-  }
-}
-
 t.test('a program is held until it may begin', async (t) => {
   const cwd = t.testdir()
-  const { pid, stdout, begin, child } = await held('touch began; echo $$', { cwd })
+  const script = 'touch began; echo $$; read _'
+  const { pid, stdin, stdout, begin, hasExited } = await held(script, { cwd, stdin: 'pipe' })
   const start = processStart(pid)
   await delay(50) // nothing to wait for: it is about what does not happen
   t.notOk(existsSync(join(cwd, 'began')))
-  t.equal(child.exitCode, null, 'it is alive')
+  t.notOk(hasExited(), 'it is alive')
 
   begin()
   await once(stdout, 'readable')
   t.equal(processStart(pid), start, 'when it started is what was seen before')
+  stdin?.end()
   t.equal(await text(stdout), `${pid}\n`, 'and it is the same process')
   t.ok(existsSync(join(cwd, 'began')))
 })
@@ -55,13 +48,17 @@ t.test('a held program never runs when its starter dies', linuxOnly, async (t) =
   const cwd = t.testdir()
   const script = `
     const { launch } = await import(process.env.LAUNCH)
+    const { noSandbox } = await import(process.env.SANDBOX)
     const env = { PATH: process.env.PATH }
-    const options = { argv: ['touch', 'began'], cwd: process.env.CWD, env, stdin: 'none' }
+    const { signal } = new AbortController()
+    const options = { argv: ['touch', 'began'], cwd: process.env.CWD, env, stdin: 'none', sandbox: noSandbox(), signal }
     console.log((await launch(options)).pid)
     await new Promise(() => setInterval(() => {}, 1000))`
-  const module = built('src/runners/process/launch.ts')
+  const [launcher, sandboxes] = ['launch', 'sandbox'].map((name) =>
+    built(`src/runners/enclosure/${name}.ts`),
+  )
   const starter = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    env: { ...process.env, LAUNCH: module, CWD: cwd },
+    env: { ...process.env, LAUNCH: launcher, SANDBOX: sandboxes, CWD: cwd },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [bytes] = await once(starter.stdout, 'data')
@@ -116,54 +113,6 @@ t.test('a conversation over both standard streams', async (t) => {
   }
   stdin?.end()
   await once(stdout, 'end')
-})
-
-t.test('a launcher that fails is an error to start', async (t) => {
-  const sandbox = sandboxOf('echo "mount: no\nway" >&2; exit 32')
-  const argv = ['/bin/true']
-  const failed = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'pipe', sandbox })
-  t.strictSame(failed, { startError: 'ELAUNCH: mount: no way' })
-})
-
-t.test('a mount that is gone meanwhile is no error: it is tried again', async (t) => {
-  const gone = 'echo mount: /x: mount point does not exist. >&2; exit 32'
-  for (const failures of [1, 5]) {
-    let starts = 0
-    const sandbox: Sandbox = {
-      ...(sandboxOf('') as Extract<Sandbox, { kind: 'mount' }>),
-      async wrap(script, args, program) {
-        starts++
-        const words = ['/bin/sh', '-c', starts <= failures ? gone : script, 'x', ...args]
-        return { words: [...words, ...program], table: null }
-      },
-    }
-    const options = { argv: ['true'], cwd: '/', env: { PATH }, stdin: 'none' as const, sandbox }
-    const started = await launch(options)
-    t.equal('startError' in started, failures > 2)
-    t.equal(starts, Math.min(failures + 1, 3))
-    if ('begin' in started) started.begin()
-  }
-})
-
-t.test('a launcher that is never ready is not waited for once it is stopped', async (t) => {
-  const stop = new AbortController()
-  const signal = stop.signal
-  const made = (script: string) => {
-    const sandbox = sandboxOf(script)
-    return launch({ argv: ['/bin/true'], cwd: '/', env: { PATH }, stdin: 'none', sandbox, signal })
-  }
-  const started = made('exec sleep 60')
-  stop.abort()
-  t.strictSame(await started, { startError: 'ELAUNCH: stopped before it was ready' })
-  t.strictSame(await made('exec sleep 60'), {
-    startError: 'ELAUNCH: stopped before it was ready',
-  })
-  const options = { cwd: '/', env: { PATH }, timeoutMs: 60_000, onOutput() {} }
-  const late = new AbortController()
-  const argv = ['/bin/true']
-  const sandbox = sandboxOf('exec sleep 60', () => setImmediate(() => late.abort()))
-  const step = await runStepProcess({ ...options, argv, sandbox, signal: late.signal })
-  t.match(step, { aborted: true, exit: null, startError: undefined })
 })
 
 t.test('findProgram', async (t) => {

@@ -5,8 +5,8 @@ import { acpRunner } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS, COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner } from '../../src/runners/command/command.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import {
   drivenProviders,
@@ -58,7 +58,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     env,
 
     folder: `${folder}/files`,
-    sandbox: NO_SANDBOX,
+    sandbox: noSandbox(),
     timeoutMs: TIMEOUT_MS,
     limits: TIME_LIMITS,
     report,
@@ -88,8 +88,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
 
         stepTimeoutMs: TIMEOUT_MS,
         limits: TIME_LIMITS,
-        scratch: `${folder}/files`,
-        sandbox: NO_SANDBOX,
+        sandbox: noSandbox(),
       }),
   }
 }

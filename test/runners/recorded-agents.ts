@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { acpRunner } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
 import {
@@ -45,7 +45,7 @@ async function replayed(t: Test, provider: string, scene: string) {
     env,
 
     folder: `${folder}/files`,
-    sandbox: NO_SANDBOX,
+    sandbox: noSandbox(),
     limits: TIME_LIMITS,
     report,
   }
@@ -59,11 +59,10 @@ async function replayed(t: Test, provider: string, scene: string) {
           report,
           env,
           plan: PLAN.plan,
-          sandbox: NO_SANDBOX,
+          sandbox: noSandbox(),
 
           stepTimeoutMs: 60_000,
           limits: TIME_LIMITS,
-          scratch: `${folder}/files`,
         })
   const outcome = await ended.catch((error: Error) => {
     if (error.name !== 'RunnerFailure') throw error

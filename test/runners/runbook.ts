@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { StepOutcome, WorkRequest, WorkResult } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runBaselineSteps, runbook, runProofSteps } from '../../src/runners/runbook.ts'
 import {
   findRunbook,
@@ -16,7 +16,7 @@ const fence = (info: string, script: string) => `\`\`\`${info}\n${script}\n\`\`\
 
 /** A folder to run in, and everything that is reported, in order. */
 function scene(t: Test) {
-  const workdir = t.testdir({ sub: {}, scratch: {} })
+  const workdir = t.testdir({ sub: {} })
   const log: string[] = []
   let said = ''
   const outcomes: StepOutcome[] = []
@@ -27,8 +27,7 @@ function scene(t: Test) {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', MARK: 'm' },
     stepTimeoutMs: 60_000,
     limits: SHORT_LIMITS,
-    scratch: `${workdir}/scratch`,
-    sandbox: NO_SANDBOX,
+    sandbox: noSandbox(),
     signal: abort.signal,
     agent: null,
     report: {

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { wallsText } from '../../src/model/walls.ts'
-import { NO_SANDBOX, openSandbox } from '../../src/runners/process/sandbox.ts'
+import { noSandbox, openSandbox } from '../../src/runners/enclosure/sandbox.ts'
+import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
 import {
   findRuntime,
   missingText,
@@ -10,7 +11,6 @@ import {
   RUNTIME,
   runtimeSettings,
 } from '../../src/runners/process/sandbox-runtime.ts'
-import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -97,8 +97,8 @@ t.test('the programs of a run start below it', linuxOnly, async (t) => {
   const env = { PATH: process.env.PATH ?? '' }
   const { signal } = new AbortController()
   const wall = { hosts: ['example.com'], folders: null }
-  const mounts = await openSandbox({ readOnly: [closed!], hidden: [], open: [] }, signal)
-  for (const sandbox of [NO_SANDBOX, mounts]) {
+  const mounts = await openSandbox({ readOnly: [closed!], hidden: [], open: [] }, { signal })
+  for (const sandbox of [noSandbox(), mounts]) {
     const opened = await openRuntime(sandbox, { script }, wall, { env, signal })
     if ('wrong' in opened) return t.fail(opened.wrong)
     let said = ''
@@ -134,10 +134,10 @@ t.test('what lets programs through, or does not start, is not used', async (t) =
   const wall = { hosts: [], folders: null }
   const options = { env: { PATH: process.env.PATH ?? '' }, signal: new AbortController().signal }
   const script = standIn(join(dir, 'open'), { isOpen: true })
-  const opened = await openRuntime(NO_SANDBOX, { script }, wall, options)
+  const opened = await openRuntime(noSandbox(), { script }, wall, options)
   t.match(opened, { wrong: 'programs reach the network without it' })
   writeFileSync(script, 'console.error("no bwrap here"); process.exit(1)')
-  const broken = await openRuntime(NO_SANDBOX, { script }, wall, options)
+  const broken = await openRuntime(noSandbox(), { script }, wall, options)
   t.match(broken, { wrong: 'it does not start here: no bwrap here' })
 })
 

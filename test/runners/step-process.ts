@@ -1,15 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { bootId, processStart } from '../../src/platform/processes.ts'
-import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
+import {
+  runStepProcess,
+  type StepProcessOptions,
+} from '../../src/runners/enclosure/step-process.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
-const cwd = t.testdir({ plain: 'text', scratch: {} })
-const scratch = `${cwd}/scratch`
+const cwd = t.testdir({ plain: 'text' })
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 /** So long that a test that waits for it does not end. */
 const LONG_GRACE = { ...TIME_LIMITS, terminate: 3_600_000 }
@@ -24,7 +26,6 @@ async function sh(script: string, options: Partial<StepProcessOptions> = {}) {
     env: { PATH },
     timeoutMs: 60_000,
     signal: new AbortController().signal,
-    scratch,
     onOutput: (stream, bytes) => {
       said[stream] += bytes
     },
@@ -221,28 +222,17 @@ t.test('nothing runs before onStart is over', async (t) => {
 
 t.test('input', async (t) => {
   const long = 'ä line\n'.repeat(200_000)
-  for (const [place, folder] of [
-    ['as a file', scratch],
-    ['by a socket', ''],
-  ] as const) {
-    await t.test(place, async (t) => {
-      t.match(await sh('cat', { input: 'a "prompt"', scratch: folder }), { stdout: 'a "prompt"' })
-      t.match(await sh('cat; echo end', { input: '', scratch: folder }), { stdout: 'end\n' })
-      const { stdout } = await sh('wc -c', { input: long, scratch: folder })
-      t.equal(Number(stdout), Buffer.byteLength(long), 'a long one')
-      const late = await sh('exec <&-; echo closed', { input: long, scratch: folder })
-      t.match(late, { exit: 0, stdout: 'closed\n' }, 'that nobody can read')
-      // that a child in the background does not read
-      const left = await sh('sleep 600 & echo $!', { input: long, scratch: folder })
-      t.teardown(() => process.kill(Number(left.stdout), 'SIGKILL'))
-      t.match(await sh('sleep 60', { input: long, timeoutMs: 100, scratch: folder }), {
-        timedOut: true,
-      })
-    })
-  }
+  t.match(await sh('cat', { input: 'a "prompt"' }), { stdout: 'a "prompt"' })
+  t.match(await sh('cat; echo end', { input: '' }), { stdout: 'end\n' })
+  const { stdout } = await sh('wc -c', { input: long })
+  t.equal(Number(stdout), Buffer.byteLength(long), 'a long one')
+  const late = await sh('exec <&-; echo closed', { input: long })
+  t.match(late, { exit: 0, stdout: 'closed\n' }, 'that nobody can read')
+  // that a child in the background does not read
+  const left = await sh('sleep 600 & echo $!', { input: long })
+  t.teardown(() => process.kill(Number(left.stdout), 'SIGKILL'))
+  t.match(await sh('sleep 60', { input: long, timeoutMs: 100 }), { timedOut: true })
   t.match(await sh('cat /dev/stdin', { input: 'by name' }), { stdout: 'by name' })
-  t.match(await sh('cat', { input: 'x', scratch: `${cwd}/none` }), { stdout: 'x' })
-  t.strictSame(readdirSync(scratch), [])
 })
 
 t.test('processStart and bootId', linuxOnly, async (t) => {
@@ -261,14 +251,4 @@ t.test('processStart and bootId', linuxOnly, async (t) => {
   child.kill('SIGKILL')
   await once(child, 'exit')
   t.equal(processStart(pid), null, 'null when it is gone')
-})
-
-t.test('without a folder for pipes the output comes through sockets', async (t) => {
-  const { exit, stdout, stderr } = await sh('echo out; echo err >&2', { scratch: '' })
-  t.match({ exit, stdout, stderr }, { exit: 0, stdout: 'out\n', stderr: 'err\n' })
-})
-
-t.test('so it does where pipes cannot be made', async (t) => {
-  const { exit, stdout, stderr } = await sh('echo out; echo err >&2', { scratch: `${cwd}/none` })
-  t.match({ exit, stdout, stderr }, { exit: 0, stdout: 'out\n', stderr: 'err\n' })
 })

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import t from 'tap'
-import { openSandbox } from '../../src/runners/process/sandbox.ts'
+import { openSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { pathsBelow } from '../fixtures/paths-below.ts'
 import { LIST_PLAN, plannedBy, program, says } from '../fixtures/plain-agents.ts'

@@ -1,12 +1,12 @@
-import { once } from 'node:events'
 import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { abortable, withTimeout } from '../agents/timeouts.ts'
 import { RunnerFailure, type StepOutcome } from '../contract.ts'
-import { type Launched, launch } from '../process/launch.ts'
+import type { Launched } from '../enclosure/enclosure.ts'
+import { launch } from '../enclosure/launch.ts'
+import type { Sandbox } from '../enclosure/sandbox.ts'
 import { endProcessGroup } from '../process/process-group.ts'
-import type { Sandbox } from '../process/sandbox.ts'
 import type { TimeLimits } from '../time-limits.ts'
 import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
 import { openMessageStream } from './message-stream.ts'
@@ -70,7 +70,8 @@ export async function openConnection(
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)
-  const endGroup = () => endProcessGroup(launched.pid, options.limits.terminate)
+  const endGroup = () =>
+    endProcessGroup(launched.pid, options.limits.terminate, () => !launched.hasExited())
   const ended = exited.then(endGroup)
   const tail = followErrors(launched, options)
   try {
@@ -110,9 +111,9 @@ function createConnection(
     async end(politely) {
       launched.stdin?.end()
       if (politely) await withTimeout(facts.limits.exit, facts.exited)
-      const endedByService = politely && !hasExited(launched)
+      const endedByService = politely && !launched.hasExited()
       // after its exit a signal is already on its way; later its id may belong to another process
-      if (!hasExited(launched)) await facts.endGroup()
+      if (!launched.hasExited()) await facts.endGroup()
       const gone = await withTimeout(KILLED_MS, facts.exited)
       if (gone) await facts.ended
       await withTimeout(facts.limits.drain, connection.closed)
@@ -180,16 +181,11 @@ export function clientInfo(): { name: string; version: string } {
   return { name: 'casefile', version: packageVersion() }
 }
 
-function hasExited({ child }: Launched): boolean {
-  return child.exitCode !== null || child.signalCode !== null
-}
-
-function exitOf({ child, stdout }: Launched): Promise<ConnectionExit> {
-  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  return exited.then(async ([exit, signal]) => {
+function exitOf({ exited, stdout }: Launched): Promise<ConnectionExit> {
+  return exited.then((exit) => {
     // a child process may hold the pipe open, and then it never ends
     setTimeout(() => stdout.destroy(), LAST_WORDS_MS).unref()
-    return { exit, signal }
+    return exit
   })
 }
 

@@ -1,6 +1,6 @@
 import type { AcpSpec } from '../agents/agent.ts'
 import { RunnerFailure } from '../contract.ts'
-import { NO_SANDBOX } from '../process/sandbox.ts'
+import { noSandbox } from '../enclosure/sandbox.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
@@ -36,12 +36,13 @@ export async function tryHandshake(
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
+  const sandbox = noSandbox()
   const connection = await openConnection({
     title,
     argv: [spec.program, ...spec.args, ...args],
     limits: TIME_LIMITS,
     cwd,
-    sandbox: NO_SANDBOX,
+    sandbox,
     signal: limit,
     env: environmentOf(spec, env, false),
     onStart: async () => {},
@@ -52,8 +53,10 @@ export async function tryHandshake(
     onPermission: async () => CANCELLED,
     room: async () => {},
   })
-  if ('startError' in connection)
+  if ('startError' in connection) {
+    await sandbox.end()
     return { ok: false, reason: notStarted(spec, connection.startError) }
+  }
   try {
     const asked = {
       title,
@@ -79,5 +82,6 @@ export async function tryHandshake(
     throw error
   } finally {
     await connection.end(true)
+    await sandbox.end()
   }
 }

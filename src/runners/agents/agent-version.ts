@@ -4,7 +4,8 @@ import lt from 'semver/functions/lt.js'
 import valid from 'semver/functions/valid.js'
 import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
-import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
+import type { Sandbox } from '../enclosure/sandbox.ts'
+import { runStepProcess, type StepProcessOptions } from '../enclosure/step-process.ts'
 import type { AgentSpec } from './agent.ts'
 import { asRecord, asString } from './unknown-record.ts'
 
@@ -19,7 +20,8 @@ export interface AgentVersion {
   warning?: string
 }
 
-export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'sandbox'> {
+export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd'> {
+  sandbox?: Sandbox
   /** The program's path as it was found. */
   path: string
   signal?: AbortSignal

@@ -1,8 +1,8 @@
 /** Finds out whether the user of an agent is logged in, without its model and without reading a secret. */
 
 import { tmpdir } from 'node:os'
+import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
-import { runStepProcess } from '../process/step-process.ts'
 import type { Env } from './user-places.ts'
 
 /** How to find out whether an agent is logged in. The ACP form of an agent has the login of its command. */

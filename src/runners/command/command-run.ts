@@ -6,8 +6,8 @@ import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
+import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
-import { runStepProcess } from '../process/step-process.ts'
 import { createListener } from './command-listener.ts'
 import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 
@@ -21,8 +21,6 @@ export interface CommandRun {
   session: string | null
   workdir: string
   timeoutMs: number
-  /** A folder of the service for named pipes. */
-  scratch: string
   agent: AgentRun
   signal: AbortSignal
 }
@@ -63,7 +61,6 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     cwd: run.workdir,
     env,
     sandbox,
-    scratch: run.scratch,
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
     endsGroup: true,
     // the signal has the time limit

@@ -39,7 +39,7 @@ async function plan(
     agent = first,
   ): Promise<PlanOutcome> => {
     const { runCommand } = await import('./command-run.ts').catch(notLoaded)
-    const own = { mode: 'plan', scratch: agent.folder, session } as const
+    const own = { mode: 'plan', session } as const
     const end = await runCommand({ ...own, spec, line, args, workdir, timeoutMs, agent, signal })
     if (signal.aborted) throw new RunnerFailure(`${spec.title} was stopped`)
     return findPlan(end)
@@ -90,13 +90,13 @@ async function execute(
 ): Promise<WorkResult> {
   const { work: line, title } = spec
   if (line === null) return { ok: false, reason: `${title} only plans: it has no command for work` }
-  const { workdir, signal, scratch } = request
+  const { workdir, signal } = request
   const agent = agentOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   const run = { mode: 'work', session: null, line, timeoutMs } as const
   const { runCommand } = await import('./command-run.ts').catch(notLoaded)
   try {
-    const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
+    const end = await runCommand({ ...run, spec, args, workdir, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
     const failure = workFailureReason(spec, end)
     // denied actions are in the audit trail; the agent may have succeeded without them

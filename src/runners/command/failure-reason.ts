@@ -2,7 +2,7 @@ import { plainText } from '../../files/plain-text.ts'
 import type { CommandSpec } from '../agents/agent.ts'
 import { clauseOf, DID_NOTHING, withoutStack } from '../agents/agent-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
-import type { StepProcessResult } from '../process/step-process.ts'
+import type { StepProcessResult } from '../enclosure/step-process.ts'
 import type { Heard } from './command-listener.ts'
 
 export interface CommandEnd extends Heard {

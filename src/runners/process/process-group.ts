@@ -9,13 +9,20 @@ const POLL_MS = 20
 /**
  * Ends every process of a group: SIGTERM, then SIGKILL after `graceMs` for the rest. Resolves when none is left, at the latest half
  * a second after SIGKILL. Children that started their own session or group are not included. Call this while the
- * group's leader lives or right after it exited, since the id can be reused later.
+ * group's leader lives or right after it exited, since the id can be reused later. `isStarting` says that the leader lives
+ * and may have no group yet.
  */
-export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
-  if (!signalGroup(group, 'SIGTERM')) return
+export async function endProcessGroup(
+  group: number,
+  graceMs: number,
+  isStarting: () => boolean = () => false,
+): Promise<void> {
+  const signal = (name: NodeJS.Signals) =>
+    signalGroup(group, name) || (isStarting() && signalProcess(group, name))
+  if (!signal('SIGTERM')) return
   await isGone(group, graceMs)
   // always, because the list of processes can miss a process that keeps forking
-  if (signalGroup(group, 'SIGKILL')) await isGone(group, KILL_WAIT_MS)
+  if (signal('SIGKILL')) await isGone(group, KILL_WAIT_MS)
 }
 
 async function isGone(group: number, withinMs: number): Promise<boolean> {

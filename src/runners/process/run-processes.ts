@@ -7,6 +7,7 @@ import {
   processStart,
   processStat,
 } from '../../platform/processes.ts'
+import { helperIds } from '../enclosure/helper-process.ts'
 
 /** A process started for a run, distinguishable from a later one with the same id. */
 export interface RunProcess {
@@ -40,6 +41,7 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
   const runIds = new Map(runs.map((run) => [`CASEFILE_RUN=${run.runId}`, run]))
   const members = new Map<number, R>()
   for (const [pid, { session, group }] of table) {
+    if (helperIds.has(pid)) continue
     const run =
       leaders.get(pid) ??
       leaders.get(session) ??
@@ -48,7 +50,7 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
     if (run) members.set(pid, run)
   }
   for (const [pid, run] of findInNamespaces(runs, table.keys())) {
-    if (!members.has(pid)) members.set(pid, run)
+    if (!members.has(pid) && !helperIds.has(pid)) members.set(pid, run)
   }
   for (const pid of table.keys()) {
     const run = inherited(pid, table, members)

@@ -11,10 +11,10 @@ import { readJsonFile } from '../../files/json-file.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import { notLoaded } from '../../model/app-error.ts'
 import { mountPoints } from '../../platform/mounts.ts'
+import type { Sandbox } from '../enclosure/sandbox.ts'
+import { runStepProcess } from '../enclosure/step-process.ts'
 import { openRunFolder } from '../output/run-folder.ts'
 import { findProgram } from './find-program.ts'
-import type { Sandbox } from './sandbox.ts'
-import { runStepProcess } from './step-process.ts'
 
 export const RUNTIME = '@anthropic-ai/sandbox-runtime'
 export const INSTALL_RUNTIME = `npm install -g ${RUNTIME}`
@@ -116,7 +116,7 @@ export async function openRuntime(
   // its sockets have the same names in several process namespaces, and a path of at most 108 bytes
   const scratch = await openRunFolder(tmpdir(), `casefile-${randomBytes(6).toString('hex')}`)
   const end = async () => {
-    await sandbox.end?.()
+    await sandbox.end()
     await scratch.close()
   }
   let wrong = ''

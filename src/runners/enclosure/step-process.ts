@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { endProcessGroup } from '../process/process-group.ts'
 import { TIME_LIMITS, type TimeLimits } from '../time-limits.ts'
 import { launch } from './launch.ts'
-import { endProcessGroup } from './process-group.ts'
-import type { Sandbox } from './sandbox.ts'
+import { noSandbox, type Sandbox } from './sandbox.ts'
 
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -17,8 +16,7 @@ export interface StepProcessOptions {
   env: Record<string, string>
   timeoutMs: number
   signal: AbortSignal
-  /** A folder of the service for named pipes. Without it, output goes through sockets. */
-  scratch?: string
+  /** Without one, the program gets an enclosure for itself alone. */
   sandbox?: Sandbox
   /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean
@@ -46,22 +44,33 @@ export interface StepProcessResult {
  * (`killRun` ends them later). Nothing the program does makes this reject; only `onStart` and `onOutput` can.
  */
 export async function runStepProcess(options: StepProcessOptions): Promise<StepProcessResult> {
+  if (options.sandbox) return runIn(options.sandbox, options)
+  const sandbox = noSandbox()
+  try {
+    return await runIn(sandbox, options)
+  } finally {
+    await sandbox.end()
+  }
+}
+
+async function runIn(sandbox: Sandbox, options: StepProcessOptions): Promise<StepProcessResult> {
   const began = performance.now()
   const outcome = { exit: null, signal: null, timedOut: false, aborted: false } as const
   const lasted = () => Math.round(performance.now() - began)
   if (options.signal.aborted) return { ...outcome, aborted: true, durationMs: lasted() }
 
   const stdin = options.input === undefined ? 'none' : { text: options.input }
-  const started = await launch({ ...options, stdin })
+  const started = await launch({ ...options, sandbox, stdin })
   if ('startError' in started) {
     if (options.signal.aborted) return { ...outcome, aborted: true, durationMs: lasted() }
     return { ...outcome, ...started, durationMs: lasted() }
   }
-  const { child, pid, stdout, stderr } = started
+  const { pid, stdout, stderr, exited } = started
   const streams = { stdout, stderr }
 
   const { limits = TIME_LIMITS } = options
-  const end = endOnDemand(pid, options, limits.terminate)
+  const endGroup = () => endProcessGroup(pid, limits.terminate, () => !started.hasExited())
+  const end = endOnDemand(endGroup, options)
   const failures: unknown[] = []
   const fail = (error: unknown) => {
     failures.push(error)
@@ -82,17 +91,16 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
     stream.on('error', () => {})
   }
   const closed = Promise.all(Object.values(streams).map(closeOf))
-  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const onStart = Promise.resolve(pid)
     .then((id) => options.onStart?.(id))
     .then(started.begin)
     .catch(fail)
 
-  const [exit, signal] = await exited
+  const { exit, signal } = await exited
   const why = await end.settled()
   await drain(closed, limits.drain)
   listening = false
-  for (const stream of [started.stdin, stdout, stderr]) stream?.destroy()
+  for (const stream of [stdout, stderr]) stream.destroy()
   await onStart
   if (failures.length > 0) throw failures[0]
   const durationMs = lasted()
@@ -103,9 +111,8 @@ type EndReason = 'timedOut' | 'aborted' | 'failed'
 
 /** Ends the group for the first reason; later ones are ignored. */
 function endOnDemand(
-  pid: number,
+  endGroup: () => Promise<void>,
   options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup'>,
-  graceMs: number,
 ) {
   let settled = false
   let reason: EndReason | undefined
@@ -113,7 +120,7 @@ function endOnDemand(
   const now = (why: EndReason) => {
     if (settled || reason !== undefined) return
     reason = why
-    ending = endProcessGroup(pid, graceMs)
+    ending = endGroup()
   }
   const onAbort = () => now('aborted')
   const timer = setTimeout(() => now('timedOut'), Math.min(options.timeoutMs, LONGEST_TIMER_MS))
@@ -126,7 +133,7 @@ function endOnDemand(
       settled = true
       clearTimeout(timer)
       options.signal.removeEventListener('abort', onAbort)
-      if (options.endsGroup) ending ??= endProcessGroup(pid, graceMs)
+      if (options.endsGroup) ending ??= endGroup()
       await ending
       return reason
     },

@@ -1,0 +1,113 @@
+/** Where the programs of one run are started and ended: a helper with its pipes, for all of them. */
+
+import type { Readable, Writable } from 'node:stream'
+import { codeOf } from '../../files/errno.ts'
+import { signalProcess } from '../../platform/processes.ts'
+import type { HeldProgram, Helper, ProgramExit } from './helper-process.ts'
+import { startScript } from './start-script.ts'
+import type { PipeFolder, StandardInput, StepPipes } from './step-pipes.ts'
+
+export interface EnclosedProgram {
+  /** A program, as an absolute path, and its arguments. */
+  words: readonly string[]
+  cwd: string
+  /** The whole environment except PWD. */
+  env: Record<string, string>
+  stdin: StandardInput
+  signal: AbortSignal
+}
+
+export interface Launched {
+  /** Also its process group, as soon as it runs. */
+  pid: number
+  /** Null if there is nothing to write to. */
+  stdin: Writable | null
+  stdout: Readable
+  stderr: Readable
+  exited: Promise<ProgramExit>
+  hasExited(): boolean
+  /** Lets the program run. Call it once. */
+  begin(): void
+}
+
+/** Why nothing was started: an error code of the system, or `ELAUNCH: ` and the words of the helper. */
+export interface NotLaunched {
+  startError: string
+}
+
+export interface Enclosure {
+  /** Starts a program that waits for `begin`. One at a time. */
+  start(program: EnclosedProgram): Promise<Launched | NotLaunched>
+  end(): Promise<void>
+}
+
+export interface Enclosed {
+  helper: Helper
+  pipes: PipeFolder
+  /** The environment of the helper. */
+  env: Record<string, string>
+}
+
+/** Entering a folder on a dead file server may hang forever. */
+const READY_WITHIN_MS = 30_000
+
+/** `open` is called with the environment of a program if there is no helper. `inner` are words before each program. */
+export function createEnclosure(
+  open: (env: Record<string, string>) => Promise<Enclosed | { failure: string }>,
+  inner: readonly string[],
+  opened: Enclosed | null = null,
+): Enclosure {
+  let present = opened
+
+  async function close(): Promise<void> {
+    const closed = present
+    present = null
+    closed?.pipes.remove()
+    await closed?.helper.end()
+  }
+
+  return {
+    end: close,
+    async start({ words, cwd, env, stdin, signal }) {
+      let pipes: StepPipes | null = null
+      try {
+        if (!present?.helper.isAlive()) {
+          await close()
+          const enclosed = await open(env)
+          if ('failure' in enclosed) return { startError: `ELAUNCH: ${enclosed.failure}` }
+          present = enclosed
+        }
+        const { helper, env: inherited } = present
+        pipes = await present.pipes.next(stdin)
+        const facts = { words: [...inner, ...words], cwd, env, inherited }
+        pipes.write(startScript({ ...facts, ...pipes.names }))
+        const late = AbortSignal.timeout(READY_WITHIN_MS)
+        const held = await helper.hold(pipes.number, AbortSignal.any([signal, late]))
+        if (!('failure' in held)) return launched(held, pipes)
+        pipes.close()
+        const why = late.aborted ? `not ready within ${READY_WITHIN_MS / 1000} s` : held.failure
+        return { startError: `ELAUNCH: ${why.trim().replace(/\s+/g, ' ')}` }
+      } catch (error) {
+        pipes?.close()
+        const code = codeOf(error)
+        if (code === '') throw error
+        return { startError: code }
+      }
+    },
+  }
+}
+
+function launched({ pid, exited, go }: HeldProgram, pipes: StepPipes): Launched {
+  let isOver = false
+  void exited.then(() => {
+    isOver = true
+  })
+  const { stdout, stderr } = pipes
+  try {
+    const stdin = pipes.handOver()
+    return { pid, stdin, stdout, stderr, exited, hasExited: () => isOver, begin: go }
+  } catch (error) {
+    signalProcess(pid, 'SIGKILL')
+    throw error
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The shell scripts of the helper of an enclosure. Its standard input is a pipe that this service holds, descriptor 3 is
+ * for commands and reports, 5 is the table of mounts. Its variables cannot clash with the program's.
+ */
+
+import { openFilePath } from '../../platform/proc.ts'
+import { FIRST_DESCRIPTOR, MOST_OPENED } from '../process/sandbox-plan.ts'
+
+const DESCRIPTORS = Array.from({ length: MOST_OPENED }, (_, index) => FIRST_DESCRIPTOR + index)
+
+/**
+ * The first child waits for the end of this service, and collects orphans. In a process namespace it is the first
+ * process: its end is the end of all others. Elsewhere the service writes the id of each program and an empty line at its
+ * end, and the group of the last one is killed. Trap: dash gives `/dev/null` to what it starts in the background.
+ */
+const WATCH = `
+exec 4<&0 </dev/null
+(
+  (
+    casefile_group=
+    while read -r casefile_line; do casefile_group=$casefile_line; done
+    [ -z "$casefile_group" ] || kill -KILL -- "-$casefile_group" "$casefile_group"
+  ) <&4 3>&- &
+  echo watching >&3
+  exec 3>&- 4<&-
+  wait
+) 2>/dev/null 5<&- &
+exec 4<&-
+`
+
+/**
+ * Opens the hidden folders up to `in`, makes the mounts of the table in one call of `mount`, then checks pairs of a word
+ * (or a number of entries) and a path, up to `run`. The words after that drop the power to undo the mounts.
+ */
+const MOUNT = `
+wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
+casefile_mount=$1
+shift
+for casefile_number in ${DESCRIPTORS.join(' ')}; do
+  [ "$1" != in ] || break
+  eval "exec $casefile_number<\\"\\$1\\"" || exit
+  shift
+done
+shift
+"$casefile_mount" -n -c -a -T ${openFilePath(5)} || exit
+exec 5<&- ${DESCRIPTORS.map((number) => `${number}<&-`).join(' ')}
+while [ "$1" != run ]; do
+  case $1 in
+    closed)
+      if [ -d "$2" ] || [ -f "$2" ]; then
+        [ ! -w "$2" ] || wrong 'is still writable' "$2"
+      fi ;;
+    open) [ -w "$2" ] || wrong 'is no longer writable' "$2" ;;
+    blank) [ ! -f "$2" ] || wrong 'still shows its content' "$2" ;;
+    *)
+      casefile_count=0
+      for casefile_entry in "$2"/* "$2"/.[!.]* "$2"/..?*; do
+        if [ -e "$casefile_entry" ] || [ -L "$casefile_entry" ]; then
+          casefile_count=$((casefile_count + 1))
+        fi
+      done
+      [ "$casefile_count" -eq "$1" ] || wrong 'still shows its content' "$2" ;;
+  esac
+  shift 2
+done
+shift
+[ "$#" -eq 0 ] || exec "$@"
+`
+
+/**
+ * Runs one start script after the other, by its number, and reports how it ended. The shell itself says on standard error
+ * if a program was ended by a signal. In the foreground, because what a shell starts in the background ignores SIGINT.
+ */
+const LOOP = `
+exec 2>&3
+echo "ready\${BASH_VERSION:+ bash}" >&3
+while read -r casefile_number <&3; do
+  (. "./$casefile_number.run")
+  echo "exit $?" >&3
+done
+`
+
+/** For systems without setsid: a shell with job control makes a process group of each program, if it can. */
+const GROUPS = 'set -m'
+
+const SHELL = '/bin/sh'
+const NAME = 'casefile'
+
+/** If this service did not end it, the folder of its pipes is still there. */
+const REMOVE = `
+[ ! -d "$1" ] || command -p rm -rf -- "$1"
+`
+
+/** The words of a helper without mounts; `folder` is that of its pipes. */
+export function plainHelper(folder: string, hasSetsid: boolean): string[] {
+  return [SHELL, '-c', `${WATCH}${hasSetsid ? '' : GROUPS}${LOOP}${REMOVE}`, NAME, folder]
+}
+
+/** The words behind `unshare` of a helper that makes mounts; `drop` are the words that drop its power to undo them. */
+export function mountHelper(
+  mount: string,
+  { opened, checks }: { opened: readonly string[]; checks: readonly string[] },
+  drop: readonly string[],
+): string[] {
+  const rest = drop.length === 0 ? [] : [...drop, SHELL, '-c', LOOP, NAME]
+  const script = `${WATCH}${MOUNT}${LOOP}`
+  return [SHELL, '-c', script, NAME, mount, ...opened, 'in', ...checks, 'run', ...rest]
+}

@@ -1,0 +1,137 @@
+/** The named pipes through which the programs of one enclosure are read. */
+
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { serviceProgram } from '../../files/service-program.ts'
+import { runProgram } from '../../platform/program.ts'
+
+/** `none` reads as empty; `text` is the complete input. */
+export type StandardInput = 'none' | 'pipe' | { text: string }
+
+export interface StepPipes {
+  /** The name of its start script, without `.run`. */
+  number: number
+  /** What the program opens, in the folder. */
+  names: { input: string; output: string; errors: string }
+  stdout: Readable
+  stderr: Readable
+  /** Stores the start script. */
+  write(script: string): void
+  /** Call this once the program has opened its ends. Returns where to write its input; null if there is nothing to write. */
+  handOver(): Writable | null
+  /** Call this if it never will. */
+  close(): void
+}
+
+export interface PipeFolder {
+  path: string
+  next(input: StandardInput): Promise<StepPipes>
+  remove(): void
+}
+
+/** So many programs get their pipes by one call of `mkfifo`. */
+const AT_ONCE = 16
+const KINDS = ['in', 'out', 'err']
+
+/**
+ * A new folder for pipes. Real pipes, since a program cannot open Node's sockets as `/dev/stderr`; a text comes in a file,
+ * which can be reopened as `/dev/stdin`.
+ */
+export function openPipeFolder(): PipeFolder {
+  const path = mkdtempSync(join(realpathSync(tmpdir()), 'casefile-'))
+  let count = 0
+  let made: Promise<void> = makePipes(path, 1)
+  made.catch(() => {}) // whoever needs one gets the error
+  return {
+    path,
+    async next(input) {
+      const number = ++count
+      if (number > 1 && number % AT_ONCE === 1) made = makePipes(path, number)
+      await made
+      return openPipes(path, number, input)
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+async function makePipes(folder: string, first: number): Promise<void> {
+  const numbers = Array.from({ length: AT_ONCE }, (_, index) => first + index)
+  const { exit, stderr } = await runProgram({
+    file: serviceProgram('mkfifo'),
+    args: ['-m', '600', ...numbers.flatMap((number) => KINDS.map((kind) => `${number}.${kind}`))],
+    cwd: folder,
+    env: process.env,
+    input: '',
+    maxBytes: Number.POSITIVE_INFINITY,
+    timeoutMs: 10_000,
+  })
+  if (exit !== 0) throw new Error(`mkfifo failed: ${stderr.trim()}`)
+}
+
+function openPipes(folder: string, number: number, input: StandardInput): StepPipes {
+  const at = (kind: string) => join(folder, `${number}.${kind}`)
+  const held: number[] = []
+  const streams: Socket[] = []
+  const close = () => {
+    for (const descriptor of held.splice(0)) closeSync(descriptor)
+    for (const kind of [...KINDS, 'run', 'text']) rmSync(at(kind), { force: true })
+  }
+  const closeAll = () => {
+    for (const stream of streams) stream.destroy()
+    close()
+  }
+  /** Without a writer of ours it would seem to have ended before the program opens it. */
+  const openReader = (kind: string) => {
+    const descriptor = openSync(at(kind), O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    const stream = new Socket({ fd: descriptor, readable: true, writable: false })
+    streams.push(stream)
+    held.push(openSync(at(kind), O_WRONLY | O_NOFOLLOW))
+    return stream
+  }
+  try {
+    if (typeof input === 'object') writeFileSync(at('text'), input.text, PRIVATE)
+    // a program that opens it waits until something writes there
+    if (input === 'pipe') held.push(openSync(at('in'), O_RDWR | O_NONBLOCK | O_NOFOLLOW))
+    const [stdout, stderr] = [openReader('out'), openReader('err')]
+    const read = input === 'none' ? null : input === 'pipe' ? 'in' : 'text'
+    return {
+      number,
+      names: {
+        input: read === null ? '/dev/null' : `./${number}.${read}`,
+        output: `./${number}.out`,
+        errors: `./${number}.err`,
+      },
+      stdout,
+      stderr,
+      write: (script) => writeFileSync(at('run'), script, PRIVATE),
+      handOver() {
+        const stdin = input === 'pipe' ? openWriter(at('in')) : null
+        close()
+        return stdin
+      },
+      close: closeAll,
+    }
+  } catch (error) {
+    closeAll()
+    throw error
+  }
+}
+
+const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants
+const PRIVATE = { mode: 0o600, flag: 'wx' }
+
+function openWriter(path: string): Writable {
+  const descriptor = openSync(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)
+  return new Socket({ fd: descriptor, readable: false, writable: true })
+}
