@@ -11,6 +11,8 @@ import { readRegular } from '../files/safe-read.ts'
 import { gitText, runGit } from './command.ts'
 import { AS_STORED } from './contents.ts'
 import { EACH_PARENT, gitLog } from './log.ts'
+import type { GitRepository } from './repository.ts'
+import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
 
 /** What git could bring at a moment. */
 export interface GitMoment {
@@ -37,8 +39,13 @@ const HISTORY = [
   ...['--relative', '--stdin', '--', '.'],
 ]
 
-export async function gitMoment(folder: string): Promise<GitMoment> {
-  const dirs = await gitDirs(folder)
+/** `repository`: one that git uses, if it was just asked for; it may be another than that of the folder. */
+export async function gitMoment(
+  folder: string,
+  repository?: GitRepository | { reason: string },
+): Promise<GitMoment> {
+  const top = repository && !('reason' in repository) ? repository.top : null
+  const dirs = await gitDirs(folder, (found) => found.top === top)
   if (dirs === null) return { isRepository: false, commits: [], staged: [], others: [] }
   const words = ['rev-list', '--no-walk=unsorted', '--all', '--reflog', '--ignore-missing']
   const others = await otherNames(folder, dirs)
@@ -54,8 +61,13 @@ export async function gitMoment(folder: string): Promise<GitMoment> {
   }
 }
 
-/** Git's folder and the one that all worktrees share; null without a repository. */
-async function gitDirs(folder: string): Promise<string[] | null> {
+/** Git's folder and the one that all worktrees share; null without a repository that git uses. */
+async function gitDirs(
+  folder: string,
+  isUsed: (found: FoundRepository) => boolean,
+): Promise<string[] | null> {
+  const found = await findRepositoryFolders(await realPathOf(folder))
+  if (found && isUsed(found)) return [...new Set([found.gitDir, found.common])]
   try {
     const args = ['rev-parse', '--git-dir', '--git-common-dir']
     const { exit, stdout } = await runGit(args, { cwd: folder })
@@ -73,7 +85,7 @@ export async function broughtSince(
   folder: string,
   { isRepository: wasOne, commits, staged, others }: GitMoment,
 ): Promise<BroughtFile[]> {
-  const dirs = await gitDirs(folder)
+  const dirs = await gitDirs(folder, () => wasOne)
   if (dirs === null && !wasOne) return []
   const before = new Set([...staged, ...others])
   const names = await otherNames(folder, dirs ?? [])
@@ -112,7 +124,8 @@ function linesOf(words: readonly string[]): string {
 
 /** The files in the index that differ from HEAD, and all versions of those with a conflict, also a resolved one. */
 async function stagedFiles(folder: string): Promise<BroughtFile[]> {
-  const git = { cwd: folder, env: AS_STORED }
+  // it reads no file, so no filter either
+  const git = { cwd: folder, env: AS_STORED, configuration: [] }
   const raw = ['--raw', '-z', '--no-abbrev', '--no-renames', '--relative']
   const [diff, conflicts] = await Promise.all([
     gitText(['diff', '--cached', ...raw, '--', '.'], git),

@@ -8,6 +8,7 @@ import { readNow } from '../files/read-now.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { type BroughtFile, broughtSince, gitMoment } from '../git/brought-files.ts'
 import { gitNamesOf, readBlobs } from '../git/contents.ts'
+import type { GitRepository } from '../git/repository.ts'
 import { readCase, roughCase } from '../markdown/case-file.ts'
 import { actLines } from '../markdown/history-file.ts'
 import { readProof } from '../markdown/proof-file.ts'
@@ -39,8 +40,13 @@ const MAX_SHOWN = 10
 const OUTPUT = /^cases\/[^/]+\/artifacts\/\d+-/
 
 /** Call before the first program of a run, and `tryRecordGitChanges` after its last one. */
-export async function recordGitStart({ layout, runs }: SessionDeps, { session_id }: Run) {
-  await runs.begin(session_id, { at: Date.now(), ...(await gitMoment(layout.memoryRoot)) })
+export async function recordGitStart(
+  { layout, runs }: SessionDeps,
+  { session_id }: Run,
+  repository: GitRepository | { reason: string },
+): Promise<void> {
+  const at = Date.now()
+  await runs.begin(session_id, { at, ...(await gitMoment(layout.memoryRoot, repository)) })
 }
 
 /**

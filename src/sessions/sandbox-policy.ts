@@ -188,6 +188,7 @@ function placesFor(
     workdir: scene.workdir,
     isolated: scene.isolated,
     planning: scene.planning ?? null,
+    isRecordTracked: scene.isRecordTracked,
     runFolder: scene.runFolder,
     root: layout.root,
     memoryRoot: layout.memoryRoot,

@@ -73,8 +73,15 @@ export async function execute(
   const isolated = await beginIsolation(deps, job, session)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
   const repository = await repositoryAt(compared)
-  await Promise.all([recordBase(deps, job, session, repository), recordGitStart(deps, job)])
-  if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
+  const recording = Promise.all([
+    recordBase(deps, job, session, repository),
+    recordGitStart(deps, job, repository),
+  ])
+  recording.catch(() => {}) // it is awaited below
+  if (worker.is === 'terminal') {
+    await recording
+    await noteChanges(deps, job, worker.talk)
+  }
   const places = await rememberRunFolders(deps, job.folder!)
   const place = {
     prefix: relative(compared, job.folder!),
@@ -94,6 +101,7 @@ export async function execute(
   ])
   let isGitRecorded = false
   try {
+    await recording
     const outcome = await work(deps, job, worker, {
       ...approved,
       isolated,
