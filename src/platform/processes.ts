@@ -106,11 +106,15 @@ function statByCommand(pid: number): ProcessStat | null {
   }
 }
 
-/** The children of a process, also those that have ended and were not collected; empty if they are not shown. */
-export function childrenOf(pid: number): number[] {
-  const listed = readProc(`${pid}/task/${pid}/children`)
-  if (listed !== null) return listed.trim().split(' ').filter(Boolean).map(Number)
-  return processIds().filter((id) => processStat(id)?.parent === pid)
+/**
+ * The children of a process but one, also those that have ended and were not collected; empty if they are not shown. The
+ * kernel may leave some out of its list while others end, so that all processes are searched if there seems to be none.
+ */
+export function childrenOf(pid: number, except: number | null = null): number[] {
+  const listed = readProc(`${pid}/task/${pid}/children`)?.split(' ').filter(Boolean) ?? []
+  const others = listed.map(Number).filter((id) => id !== except)
+  if (others.length > 0) return others
+  return processIds().filter((id) => id !== except && processStat(id)?.parent === pid)
 }
 
 /** The name of its program; null if it is not shown. */

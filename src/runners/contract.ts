@@ -104,8 +104,8 @@ export interface WorkRequest {
 export interface RunReport {
   /** Resolves when the start is on disk. The previous step's end may still be pending; it is written first. */
   stepStarted(step: StepStart, timeoutMs: number): Promise<void>
-  /** Resolves when the id is on disk. The program runs only after that. */
-  processStarted(pid: number): Promise<void>
+  /** The program of the step, which runs only after that. */
+  processStarted(pid: number): Promise<void> | void
   /** Output for a person to read. */
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
   /** The program's original output, if `output` gets a readable version of it. */

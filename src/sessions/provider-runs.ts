@@ -2,7 +2,6 @@ import { plainText } from '../files/plain-text.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import { bootId } from '../platform/processes.ts'
 import { type PlanResult, RunnerFailure, type RunReport } from '../runners/contract.ts'
 import type { Sandbox } from '../runners/enclosure/sandbox.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -122,13 +121,10 @@ async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Pr
   const { redactor, runs } = deps
   const { runId } = run
   // it belongs to no session, so the next start only ends its processes
-  const record = { session_id: runId, case_id: runId, number: 1, mark: runId, agent_session: null }
-  await runs.write({ ...record, process: null })
+  await runs.write({ session_id: runId, case_id: runId, number: 1, mark: runId })
   const folder = await openRunFolder(deps.state.scratch, `provider-${runId}`)
-  const report = openOutputReport(redactor, runRequest.onOutput, async (pid) => {
-    const process = runProcess(pid)
-    run.processes.push(process)
-    await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
+  const report = openOutputReport(redactor, runRequest.onOutput, (pid) => {
+    run.processes.push(runProcess(pid))
   })
   let sandbox: Sandbox | null = null
   try {
@@ -242,7 +238,7 @@ type OutputListener = (stream: 'stdout' | 'stderr', text: string) => void
 function openOutputReport(
   redactor: Redactor,
   onOutput: OutputListener,
-  onProcess: (pid: number) => Promise<void>,
+  onProcess: (pid: number) => void,
 ): RunReport & { end(): void } {
   const live = createLiveOutput(onOutput, 'no record; wait for the result')
   const streams = { stdout: redactor.stream(), stderr: redactor.stream() }

@@ -8,7 +8,6 @@ import { addedSince, conversationUsage } from '../model/session-usage.ts'
 import { type NewTrailLine, newLine, numbered } from '../model/trail.ts'
 import { stepArtifacts } from '../model/trail-steps.ts'
 import { dollarCount } from '../model/usage.ts'
-import { bootId, processStart } from '../platform/processes.ts'
 import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/contract.ts'
 import { dropArtifact } from '../runners/output/artifacts.ts'
 import { runProcess } from '../runners/process/run-processes.ts'
@@ -25,12 +24,10 @@ import { type NamedLog, openNamedLog, rawName } from './step-artifacts.ts'
  */
 export function openRunReport(
   deps: SessionDeps,
-  job: Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending' | 'processes' | 'runId'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending' | 'processes'>,
 ): StepRecorder {
-  const { layout, outputs, runs, redactor, now } = deps
-  const { case_id, session_id, number, runId } = job
-  const record = { session_id, case_id, number, mark: runId, agent_session: null as string | null }
-  let process: { pid: number; start: string | null; boot: string | null } | null = null
+  const { layout, outputs, redactor, now } = deps
+  const { case_id, session_id, number } = job
   const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
   const notes = boundedNotes(redactor)
   return createStepRecorder({
@@ -40,17 +37,11 @@ export function openRunReport(
     append,
     redactor,
     publish: (output) => outputs.publish({ case_id, session_id, ...output, time: now() }),
-    async onProcess(pid) {
-      job.processes.push(runProcess(pid))
-      process = { pid, start: processStart(pid), boot: bootId() }
-      await runs.write({ ...record, process })
-    },
+    onProcess: (pid) => void job.processes.push(runProcess(pid)),
     async onNote(note) {
       const lines = notes.lines(await ofThisRun(deps, job, note))
       if (note.event === 'agent_session' && lines.length > 0) {
-        record.agent_session = redactor.text(note.fields.agent_session)
         deps.conversations.set(session_id, note.fields.agent_session)
-        await runs.write({ ...record, process })
       }
       for (const line of lines) await append(line)
     },
@@ -137,7 +128,7 @@ interface RecorderDeps {
   number: number
   append(line: NewTrailLine): Promise<void>
   publish(output: Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>): void
-  onProcess(pid: number): Promise<void>
+  onProcess(pid: number): void
   onNote(note: AgentNote): Promise<void>
   /** Called after the last note of a step. */
   endNotes(): Promise<void>
@@ -160,41 +151,39 @@ interface OpenStep {
 }
 
 interface StepRecorder extends RunReport {
+  /** Adds a line to the audit trail, together with what else is to be added just then. */
+  append(line: NewTrailLine): Promise<void>
   /** Closes the files of a step that was still open when a run broke off. */
   close(): Promise<void>
 }
 
 /** Records what a runner reports: audit trail lines, artifacts, and live output. */
 export function createStepRecorder(deps: RecorderDeps): StepRecorder {
-  const { layout, case_id, number, append } = deps
+  const { number, append } = deps
   let open: OpenStep | null = null
   /** Pending until the last ended step's line is in the audit trail. */
   let ending: Promise<unknown> = Promise.resolve()
   let endingId = ''
+  /** Pending while the files of a step are opened. */
+  let opening: Promise<unknown> = Promise.resolve()
 
   return {
+    append,
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof, baseline } = step
       // an empty log of that name is about to be deleted
       if (endingId === id) await Promise.allSettled([ending])
-      const [log] = await Promise.all([
-        openNamedLog(layout, case_id, names.log),
-        Promise.allSettled([ending]),
-      ])
+      const files = openFiles(deps, step)
+      opening = files
+      const [{ log, report, raw }] = await Promise.all([files, Promise.allSettled([ending])])
       const of = { step: id, artifact: log.name }
       const live = createLiveOutput(
         (stream, text, offset) => deps.publish({ ...of, stream, text, offset }),
         `artifacts/${log.name}`,
       )
       const redacted = { stdout: deps.redactor.stream(), stderr: deps.redactor.stream() }
-      open = { step, live, log, report: null, raw: null, redacted, tail: '' }
-      if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
-      if (step.hasRaw) {
-        const rawLog = await openNamedLog(layout, case_id, rawName(log.name))
-        open.raw = { log: rawLog, redacted: deps.redactor.stream() }
-      }
-      const { report } = open
+      open = { step, live, log, report, raw, redacted, tail: '' }
       const started = newLine('step_started', {
         step: id,
         language,
@@ -220,9 +209,14 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
       const last = open!
       open = null
       const line = lineOfEnd(deps, last, outcome)
-      ending = line
       endingId = last.step.id
-      await append(await line)
+      // written together with the start of the next step, which has been asked for by then
+      const written = line.then(async (each) => {
+        await Promise.allSettled([opening])
+        return { done: append(each) }
+      })
+      ending = written
+      await (await written).done
     },
     async close() {
       const left = open
@@ -231,6 +225,28 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
       const logs = [left?.log, left?.report, left?.raw?.log]
       await Promise.allSettled([ending, ...logs.map((each) => each?.output.close())])
     },
+  }
+}
+
+async function openFiles(
+  { layout, case_id, number, redactor }: RecorderDeps,
+  step: StepStart,
+): Promise<Pick<OpenStep, 'log' | 'report' | 'raw'>> {
+  const names = stepArtifacts(number, step)
+  const opened: NamedLog[] = []
+  const open = async (name: string) => {
+    const log = await openNamedLog(layout, case_id, name)
+    opened.push(log)
+    return log
+  }
+  try {
+    const log = await open(names.log)
+    const report = names.report ? await open(names.report) : null
+    const raw = step.hasRaw ? await open(rawName(log.name)) : null
+    return { log, report, raw: raw && { log: raw, redacted: redactor.stream() } }
+  } catch (error) {
+    await Promise.allSettled(opened.map(({ output }) => output.close()))
+    throw error
   }
 }
 

@@ -6,10 +6,7 @@ import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { lastOf, lineInQueue } from '../model/trail.ts'
-import { bootId, processStart } from '../platform/processes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { endProcessGroup } from '../runners/process/process-group.ts'
-import { runProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
@@ -71,14 +68,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     const job = await jobs.open({ ...newJob, runId: newId() }, how)
     const { session_id, case_id, number, runId } = job
     try {
-      await runs.write({
-        session_id,
-        case_id,
-        number,
-        mark: runId,
-        process: null,
-        agent_session: null,
-      })
+      await runs.write({ session_id, case_id, number, mark: runId })
     } catch (error) {
       jobs.close(job)
       throw error
@@ -173,7 +163,9 @@ function failureLine(job: Job, error: unknown): string {
 export async function recover(deps: SessionDeps): Promise<void> {
   const records = deps.runs.all()
   const endings = await Promise.allSettled(
-    records.map((record) => endProcesses(record, deps.limits.endCrashed)),
+    records.map(({ mark, session_id }) =>
+      killRun({ runId: mark, processes: [], folderId: session_id }, deps.limits.endCrashed),
+    ),
   )
   await deps.runGuard.recover()
   for (const [index, record] of records.entries()) {
@@ -201,19 +193,6 @@ async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'not_found') throw error
   }
-}
-
-async function endProcesses(
-  { mark: runId, session_id, process }: RunRecord,
-  graceMs: number,
-): Promise<void> {
-  const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
-  const group = process && process.start !== null && same ? process.pid : null
-  const processes = group === null ? [] : [runProcess(group)]
-  await Promise.all([
-    group === null ? null : endProcessGroup(group, graceMs),
-    killRun({ runId, processes, folderId: session_id }, graceMs),
-  ])
 }
 
 /** An approved plan that did not start is ready again. */

@@ -220,7 +220,10 @@ async function work(
     }
     const walls = await wallsFor(agents?.spec ?? null)
     const { sandbox, places } = walls
-    await appendLine(deps, job, sandboxLine('work', walls))
+    const guarded = report.append(sandboxLine('work', walls))
+    // with the start of the first step, which is recorded before that runs
+    if (agents !== null || worker.is === 'terminal') await guarded
+    else guarded.catch(() => {})
     let own: Promise<Sandbox> | null = null
     // what the agent needs is not shown to steps
     const forSteps = async () => {
@@ -248,6 +251,7 @@ async function work(
       agents,
       forSteps,
     })
+    await guarded
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     const { missing } = given
     return { ...(result.ok ? result : clean(deps, result)), missing, places, before }

@@ -10,10 +10,6 @@ export interface RunRecord {
   number: number
   /** The value of CASEFILE_RUN in the environment of every process of the run. */
   mark: string
-  /** The process of the current step, with its start time, as pids are reused. */
-  process: { pid: number; start: string | null; boot: string | null } | null
-  /** The agent's conversation id, once known. */
-  agent_session: string | null
 }
 
 export interface RunRecords {
@@ -38,23 +34,11 @@ const GIT_START = z.object({
 })
 export type GitStart = z.infer<typeof GIT_START>
 
-/**
- * Checked because processes are killed by these numbers: 0 or -1 would mean the service's own group, or every
- * process.
- */
 const RECORD = z.object({
   session_id: z.string().min(1),
   case_id: z.string().min(1),
   number: z.number().int().positive(),
   mark: z.string().min(1),
-  process: z
-    .object({
-      pid: z.number().int().min(2),
-      start: z.string().nullable(),
-      boot: z.string().nullable(),
-    })
-    .nullable(),
-  agent_session: z.string().nullable().default(null),
 })
 
 export function createRunRecords(database: Database, log: (line: string) => void): RunRecords {

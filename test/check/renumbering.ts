@@ -311,7 +311,7 @@ t.test('a conflict in one session that both sides had is nothing for a new numbe
 
 t.test('a session that runs on this machine is left alone', async (t) => {
   const space = await merging(t, await sessionText(early), await sessionText(late))
-  const run = { session_id: ID_A, case_id: CASE_ID, number: 2, mark: 'x', process: null }
+  const run = { session_id: ID_A, case_id: CASE_ID, number: 2, mark: 'x' }
   await changeState(space.stateDir, PUT_RUN, ID_A, JSON.stringify(run))
   const { findings } = await space.check(true)
   t.match(findings, [{ message: /one of them is running on this machine/ }])

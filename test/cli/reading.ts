@@ -84,7 +84,7 @@ t.test('what a service that died left is put right before anything is answered',
   // as it was when its service died, a moment after it was made
   const [head] = text.replace(/^state: .*$/m, 'state: created').split('## Audit trail')
   writeFileSync(path, `${head}## Audit trail\n\n${created}\n`)
-  const record = { session_id, case_id: id, number: 1, mark: 'm', process: null }
+  const record = { session_id, case_id: id, number: 1, mark: 'm' }
   await changeState(cli.stateDir, PUT_RUN, session_id, JSON.stringify(record))
   const shown = await cli.run('show', id, '1', '--json')
   t.match(shown, { code: 0, json: { number: 1, state: 'failed' } })

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { bootId, processIds, processStat } from '../../src/platform/processes.ts'
+import { readProc } from '../../src/platform/proc.ts'
+import { processIds, processStat } from '../../src/platform/processes.ts'
 import { noSandbox, openSandbox, type Sandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
 import { killRun, killRunById } from '../../src/runners/process/kill-run.ts'
@@ -18,10 +19,7 @@ import {
 import { built } from '../fixtures/built.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { inLongLane } from '../fixtures/full.ts'
-import { planned, step } from '../fixtures/session-client.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
-import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
-import { openTestService } from '../fixtures/workspace.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
@@ -67,7 +65,7 @@ async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
       said += bytes
     },
   })
-  t.match(result, { exit: 0 })
+  t.match(result, { exit: 0 }, result.startError ?? '')
   t.ok(Number(said) > 1, said)
   // in a process namespace it says another id
   let orphan: number | undefined
@@ -79,10 +77,7 @@ async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
   return { orphan, processes }
 }
 
-const commandOf = (pid: number) => {
-  const file = `/proc/${pid}/cmdline`
-  return existsSync(file) ? readFileSync(file, 'utf8') : null
-}
+const commandOf = (pid: number) => readProc(`${pid}/cmdline`)
 
 const isAlive = (pid: number) => !['Z', 'X', undefined].includes(processStat(pid)?.state)
 
@@ -247,21 +242,4 @@ t.test('a sweep that finds nothing is short', { ...here, ...inLongLane }, async 
     t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }, endRun), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
-})
-
-t.test('a start ends no process that has the pid of one that is gone', linuxOnly, async (t) => {
-  const app = await openTestService(t)
-  const { case_id, id } = await planned(app, { runbook: step('true') })
-  await app.close()
-  const other = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
-  const ended = once(other, 'exit')
-  t.teardown(() => other.kill('SIGKILL'))
-  const of = { pid: other.pid!, start: '1', boot: bootId() }
-  const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
-  await changeState(app.stateDir, PUT_RUN, id, JSON.stringify(record))
-  await app.restart()
-  t.strictSame(runsIn(app.stateDir), [], 'the record was seen')
-  t.strictSame([other.exitCode, other.signalCode], [null, null])
-  other.kill('SIGKILL')
-  await ended
 })

@@ -194,7 +194,7 @@ t.test('what a run commits does not count until it is confirmed', async (t) => {
     rowsOnDisk<{ baseline: string }>(stateDir, 'SELECT * FROM baselines ORDER BY case_id')
   const recorded = baselines()
   const start = { at: 0, isRepository: true, commits: [began], staged: [], others: [] }
-  const record = { session_id: ref.id, ...ref, number: session.number, mark: 'x', process: null }
+  const record = { session_id: ref.id, ...ref, number: session.number, mark: 'x' }
   await changeState(stateDir, PUT_RUN, ref.id, JSON.stringify(record))
   await changeState(stateDir, 'INSERT INTO run_starts VALUES (?, ?)', ref.id, JSON.stringify(start))
   await service.restart()

@@ -169,7 +169,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   writeFileSync(join(root, '.git/commondir'), '../.g\n')
   const text = readFileSync(fileOf(odd), 'utf8')
   writeFileSync(fileOf(odd), text.replace('echo first', 'echo other'))
-  const strange = ['{}', '[', '{"session_id":"../x","process":{"pid":-1}}']
+  const strange = ['{}', '[', '{"session_id":"../x","mark":""}']
   for (const [index, text] of strange.entries()) {
     await changeState(stateDir, PUT_RUN, strangeId(index), text)
   }

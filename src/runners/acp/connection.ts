@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   /** Aborts the start. After the start, use `end` of the connection. */
   signal: AbortSignal
   /** Awaited before the program runs. */
-  onStart(pid: number): Promise<void>
+  onStart(pid: number): Promise<void> | void
   /** Every line the program sends; a line of standard error is wrapped as JSON. */
   onRaw(line: string): void
   /** A line that is not a protocol message, such as the program's own logging. */

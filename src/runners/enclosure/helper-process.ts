@@ -151,7 +151,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   const handles = [life, control, child.stderr] as unknown as { ref(): void; unref(): void }[]
   for (const handle of handles) handle.unref()
 
-  const programs = () => childrenOf(pid).filter((id) => id !== first)
+  const programs = () => childrenOf(pid, first)
 
   async function holdNext(number: number): Promise<HeldProgram | { failure: string }> {
     const own = createPresent()

@@ -50,7 +50,6 @@ export function createTalks(deps: SessionDeps): Talks {
       number,
       ending: null,
       processes: [],
-      runId: id,
     })
     const note = (line: AgentNote) =>
       report.note(line).catch((error: unknown) => {

@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { noSandbox, openSandbox, type Sandbox } from '../../src/runners/enclosure/sandbox.ts'
+import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
+
+/*
+ * What several programs in one enclosure can do to each other and to this service, with mounts and without.
+ */
+
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const { signal } = new AbortController()
+
+async function sandboxes(t: Test): Promise<[kind: string, sandbox: Sandbox][]> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'casefile-enclosure-')))
+  const [closed, hidden] = [join(base, 'closed'), join(base, 'hidden')]
+  for (const folder of [closed, hidden]) mkdirSync(folder)
+  const mounts = await openSandbox({ readOnly: [closed], hidden: [hidden], open: [] })
+  const plain = noSandbox()
+  t.teardown(async () => {
+    for (const each of [mounts, plain]) await each.end()
+    rmSync(base, { recursive: true })
+  })
+  return [
+    [mounts.kind === 'mount' ? 'with mounts' : 'also without mounts', mounts],
+    ['without mounts', plain],
+  ]
+}
+
+async function run(sandbox: Sandbox, script: string, env: Record<string, string> = {}) {
+  let said = ''
+  const { exit, signal: endedBy } = await runStepProcess({
+    argv: ['/bin/sh', '-c', script],
+    cwd: '/',
+    env: { PATH, ...env },
+    timeoutMs: 60_000,
+    signal,
+    sandbox,
+    onOutput(_, bytes) {
+      said += bytes
+    },
+  })
+  return { exit, endedBy, said }
+}
+
+t.test('the programs of one enclosure, one after the other', async (t) => {
+  for (const [kind, sandbox] of await sandboxes(t)) {
+    const rows: [name: string, script: string, expected: Awaited<ReturnType<typeof run>>][] = [
+      ['an exit code', 'exit 3', { exit: 3, endedBy: null, said: '' }],
+      ['as a shell reports a signal', 'exit 137', { exit: 137, endedBy: null, said: '' }],
+      ['a signal', 'kill -9 $$', { exit: null, endedBy: 'SIGKILL', said: '' }],
+      ['SIGTERM', 'kill $$', { exit: null, endedBy: 'SIGTERM', said: '' }],
+      [
+        'SIGINT is not ignored',
+        'trap "echo int; exit 0" INT; kill -INT $$; sleep 60',
+        { exit: 0, endedBy: null, said: 'int\n' },
+      ],
+      [
+        'no report of its own',
+        'for n in 3 4 5 6 7 8 9; do (eval "echo exit 0 >&$n") 2>/dev/null && echo $n; done; exit 4',
+        { exit: 4, endedBy: null, said: '' },
+      ],
+      [
+        'no variable of the one before',
+        'echo "[$ONE$casefile_number$casefile_group$LC_ALL$OLDPWD]$PWD"',
+        { exit: 0, endedBy: null, said: '[]/\n' },
+      ],
+    ]
+    await run(sandbox, 'ONE=1; export ONE; cd /usr', { ONE: 'x' })
+    for (const [name, script, expected] of rows) {
+      t.strictSame(await run(sandbox, script), expected, `${kind}: ${name}`)
+    }
+    const values = { QUOTED: `a 'b' "c"\n$PATH \\`, EMPTY: '' }
+    const { said } = await run(sandbox, 'printf %s "$QUOTED$EMPTY"; env | grep -c ^EMPTY', values)
+    t.equal(said, `${values.QUOTED}1\n`, `${kind}: variables as they are`)
+    for (let count = 0; count < 40; count++) {
+      t.match(await run(sandbox, `echo ${count}`), { exit: 0, said: `${count}\n` })
+    }
+    t.same((await run(sandbox, 'echo again')).said, 'again\n')
+  }
+})
+
+t.test('two programs that are started at once run one after the other', async (t) => {
+  for (const [kind, sandbox] of await sandboxes(t)) {
+    const both = await Promise.all([run(sandbox, 'echo one'), run(sandbox, 'echo two')])
+    t.strictSame(
+      both.map(({ said }) => said),
+      ['one\n', 'two\n'],
+      kind,
+    )
+  }
+})
+
+t.test('the folder of the helper is not reached by its processes', async (t) => {
+  const [[, sandbox]] = (await sandboxes(t)) as [[string, Sandbox]]
+  if (sandbox.kind === 'none') return t.pass('no mounts here', { skip: sandbox.reason })
+  if (!sandbox.ownProcesses) return
+  const { said } = await run(sandbox, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "; ls /proc/1/cwd/')
+  t.notMatch(said, /\d\.out/)
+})
+
+t.test('an enclosure that has ended starts again', async (t) => {
+  for (const [kind, sandbox] of await sandboxes(t)) {
+    t.equal((await run(sandbox, 'echo one')).said, 'one\n')
+    await sandbox.end()
+    t.equal((await run(sandbox, 'echo two')).said, 'two\n', kind)
+  }
+})
