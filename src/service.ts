@@ -43,7 +43,7 @@ import { createRecordSync } from './sync/record-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
-import type { CaseChange, Change } from './workspace/case-entry.ts'
+import type { CaseChange } from './workspace/case-entry.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
 import { createCatalog } from './workspace/index/catalog.ts'
 import { createIndexFile } from './workspace/index-file.ts'
@@ -124,8 +124,7 @@ async function open(
   // parts that others share
   const mutex = createKeyedMutex()
   const running = new Set<string>()
-  const changed = createBus<CaseChange>(onError)
-  const changes = createBus<Change>(onError)
+  const changes = createBus<CaseChange>(onError)
   const published = createBus<Published>(onError)
   const outputs = createBus<SessionOutput>(onError)
   const isRunningHere = (id: string) => running.has(id)
@@ -151,7 +150,7 @@ async function open(
     git,
     state,
     ownership,
-    publish: changed.publish,
+    publish: changes.publish,
     sawNames: () => problems.changed(),
     isRunningHere,
     now,
@@ -210,7 +209,7 @@ async function open(
     scan,
     synchronizer,
     git,
-    publish: changed.publish,
+    publish: changes.publish,
     leftProcesses: options.leftProcesses,
     now,
     log,
@@ -261,14 +260,11 @@ async function open(
   })
 
   // every change, by a request or by hand, takes this path
-  changed.subscribe(({ found }) => {
-    for (const change of found) changes.publish(change)
-  })
-  changed.subscribe(({ caseId }) => search.change(caseId))
-  changed.subscribe(({ caseId }) => runGuard.look(caseId))
-  changed.subscribe(publisher.changed)
+  changes.subscribe(({ caseId }) => search.change(caseId))
+  changes.subscribe(({ caseId }) => runGuard.look(caseId))
+  changes.subscribe(publisher.changed)
   // made one by one during the start, because all at once would block requests
-  const stopPreparing = changed.subscribe(({ caseId }) => void catalog.json(caseId))
+  const stopPreparing = changes.subscribe(({ caseId }) => void catalog.json(caseId))
   published.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
@@ -311,7 +307,7 @@ async function open(
     const unanswered = catalog.readAtStart()
     catalog.endStart()
     stopPreparing()
-    changed.subscribe(({ caseId, source }) => {
+    changes.subscribe(({ caseId, source }) => {
       if (source !== 'service') handEdits.look(caseId)
     })
     for (const id of unanswered) handEdits.look(id)

@@ -33,7 +33,7 @@ export interface Publisher {
    * Call if a case may have changed, with the memory files that a request has just written. Before `begin` the case
    * is only noted.
    */
-  changed(change: Pick<CaseChange, 'caseId' | 'source' | 'wrote'>): void
+  changed(change: CaseChange): void
   /** Publishes problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
   /**

@@ -62,9 +62,10 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     log: deps.log,
   })
   // the end is recorded, although the job is still cleaning up
-  deps.changes.subscribe((change) => {
-    if (change.kind !== 'session' || !change.after) return
-    if (isOverState(change.after.state)) deps.running.delete(change.after.id)
+  deps.changes.subscribe(({ caseId }) => {
+    if (deps.running.size === 0) return
+    for (const { value } of deps.catalog.entry(caseId)?.sessions.values() ?? [])
+      if (value && isOverState(value.state)) deps.running.delete(value.id)
   })
 
   async function start(newJob: Omit<NewJob, 'runId'>, how?: Queueing) {

@@ -15,7 +15,7 @@ import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
-import { type CaseChange, type CaseEntry, changedFiles, hasOpenSession } from './case-entry.ts'
+import { type CaseChange, type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { noteOf } from './history-append.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
@@ -87,7 +87,7 @@ export function createEditWriter(
     }
     history.made(id, lines)
     catalog.put(entry)
-    publish({ caseId: id, found: changedFiles(undefined, entry), source: 'service' })
+    publish({ caseId: id, source: 'service' })
   }
 
   /**
@@ -229,10 +229,9 @@ export function createEditWriter(
   ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     await deps.baselines.written(edit, entry, ignored)
-    const known = catalog.entry(entry.id)
     history.add(entry.id, withBegin(entry, lines))
     catalog.put(entry)
-    publish({ caseId: entry.id, found: changedFiles(known, entry), source: 'service' })
+    publish({ caseId: entry.id, source: 'service' })
   }
 
   return { made, write }

@@ -11,7 +11,7 @@ import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
-import { type CaseChange, type CaseEntry, type Change, changedFiles } from './case-entry.ts'
+import { type CaseChange, type CaseEntry, isSameCase } from './case-entry.ts'
 import {
   type CaseLookDeps,
   conflictCopyProblem,
@@ -115,9 +115,9 @@ export function createScan(deps: ScanDeps): Scan {
         if (waitMs < Infinity) deps.onUnstable(id, waitMs)
         return pass
       }
-      if (known) removeCase(known, writtenNotes)
-      else if (writtenNotes.length > 0)
-        publish({ caseId: id, found: [], source: 'service', wrote: writtenNotes })
+      if (known) catalog.remove(id)
+      if (known || writtenNotes.length > 0)
+        publish({ caseId: id, source: known ? 'editor' : 'service', wrote: writtenNotes })
       await deps.latest?.clear(id)
     }
     if (pass.retryInMs > 0) deps.onUnstable(id, pass.retryInMs)
@@ -144,27 +144,12 @@ export function createScan(deps: ScanDeps): Scan {
     { restored, wrote }: { restored: boolean; wrote: readonly string[] },
   ): void {
     entry.vanished ||= restored
-    const changes = changedFiles(known, entry)
-    if (
-      known &&
-      !restored &&
-      known.file.mtimeMs === entry.file.mtimeMs &&
-      changes.length === 0 &&
-      wrote.length === 0 &&
-      sameNotes(known, entry) &&
-      JSON.stringify(problemsOf(known)) === JSON.stringify(problemsOf(entry))
-    ) {
+    if (known && !restored && wrote.length === 0 && isSameCase(known, entry)) {
       catalog.refresh(entry)
       return
     }
     catalog.put(entry)
-    publish({ caseId: entry.id, found: changes, source: 'editor', wrote })
-  }
-
-  function removeCase({ id, file }: CaseEntry, wrote: readonly string[]): void {
-    catalog.remove(id)
-    const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
-    publish({ caseId: id, found, source: 'editor', wrote })
+    publish({ caseId: entry.id, source: 'editor', wrote })
   }
 
   /** Compares the names under cases/ with the known cases. `onRead` is called for each new or deleted case after it was read. */
@@ -235,18 +220,6 @@ export function createScan(deps: ScanDeps): Scan {
     canList: () => isListed,
     unknownEntries: () => [...unknownEntries, ...[...problemsWithoutCase.values()].flat()],
   }
-}
-
-function sameNotes(before: CaseEntry, after: CaseEntry): boolean {
-  if (before.notes.size !== after.notes.size) return false
-  return [...after.notes].every(([name, { hash }]) => before.notes.get(name)?.hash === hash)
-}
-
-function problemsOf(entry: CaseEntry): Problem[] {
-  const { file, sessions, proofs, notes, problems } = entry
-  return [file, ...sessions.values(), ...proofs.values(), ...notes.values()]
-    .flatMap((each) => each.problems)
-    .concat(problems)
 }
 
 /** Returns the problem that prevents reading cases/, or null. */
