@@ -131,7 +131,7 @@ async function open(
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const historyLines = createHistoryLines(database)
-  const history = createPendingHistory({ database, lines: historyLines, layout, log })
+  const history = createPendingHistory({ database, lines: historyLines, layout, git, log })
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
   const baselineStore = createBaselineStore(database, log)

@@ -9,7 +9,14 @@ import { diskError } from '../files/storage-error.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Database, Run } from '../state/database.ts'
 import type { HistoryLines } from '../state/history-lines.ts'
-import { appendHistory, hasHistory, historyHashes, syncHistory } from './history-append.ts'
+import {
+  appendHistory,
+  type GitLooks,
+  hasHistory,
+  historyHashes,
+  isHistoryByGit,
+  syncHistory,
+} from './history-append.ts'
 import type { Layout } from './layout.ts'
 
 /** What a person changed, as seen in the files. It is written once they stop changing. `key` names its subject. */
@@ -58,6 +65,7 @@ export interface PendingHistoryDeps {
   database: Pick<Database, 'write' | 'flushed'>
   lines: HistoryLines
   layout: Layout
+  git: GitLooks
   log(line: string): void
 }
 
@@ -166,7 +174,10 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     own.set(caseId, goesOn ? [...known, ...hashes.slice(at + 1)] : hashes)
   }
 
-  /** Syncs the files that were appended to. If an older version was saved since, its lines are appended again. */
+  /**
+   * Syncs the files that were appended to. If an editor saved an older version since, its lines are appended again; what
+   * git checked out stays.
+   */
   async function sync(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -175,9 +186,16 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       try {
         await syncHistory(layout, caseId, made.has(caseId))
         if (!unsynced.has(caseId)) continue // forgotten meanwhile
+        const isLost = !hasHistory(layout, caseId, textsOf(lines))
+        const isByGit = isLost && (await isHistoryByGit(layout, caseId, deps.git))
+        if (isByGit === null) {
+          syncIn(SYNC_MS)
+          continue
+        }
         made.delete(caseId)
         takeFrom(unsynced, caseId, lines)
-        if (!hasHistory(layout, caseId, textsOf(lines))) {
+        if (isByGit) done.push(...lines.map(({ id }) => id))
+        else if (isLost) {
           push(waiting, caseId, lines)
           append(caseId)
         } else if (own.has(caseId)) {
