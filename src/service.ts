@@ -37,7 +37,6 @@ import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { readRecords } from './state/records.ts'
-import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createRecordSync } from './sync/record-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
@@ -167,7 +166,6 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
-  warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
     eventLog,

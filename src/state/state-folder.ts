@@ -19,7 +19,6 @@ export interface StateFolder {
   scratch: string
   trash: string
   trails: string
-  webhooks: string
 }
 
 /** Returns the state folder of a memory root, named after its real path. */
@@ -67,7 +66,6 @@ export async function openStateFolder(
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
     trails: join(root, TRAILS_FOLDER),
-    webhooks: join(root, 'webhooks'),
   }
 }
 

@@ -23,10 +23,9 @@ export async function clearLeftovers(
   log: (line: string) => void,
 ): Promise<void> {
   const { root } = state
-  const folders = [workspace, root, join(root, 'numbers'), join(root, 'hooks')]
-  await removed(folders, log)
-  // copies of case texts by versions before casefile.db
-  for (const name of ['kept', 'search']) await removeStubborn(join(root, name))
+  await removed([workspace, root, join(root, 'hooks')], log)
+  // of builds before casefile.db: the first two have copies of case texts
+  for (const name of ['kept', 'search', 'numbers']) await removeStubborn(join(root, name))
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
