@@ -104,7 +104,8 @@ function count(what, ours, most) {
  * @param {number} pid @param {() => Promise<unknown>} act
  */
 async function traced(pid, act, settleMs = SETTLED_MS) {
-  const strace = spawn('strace', [...STRACE, '-p', String(pid)], {
+  const processes = [pid, ...descendants(pid)].flatMap((each) => ['-p', String(each)])
+  const strace = spawn('strace', [...STRACE, ...processes], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let text = ''
@@ -112,7 +113,7 @@ async function traced(pid, act, settleMs = SETTLED_MS) {
     text += more
   })
   const ended = once(strace, 'close')
-  while (!text.includes('attached')) await Promise.race([once(strace.stderr, 'data'), ended])
+  while (text.split(' attached').length * 2 <= processes.length) await Promise.race([once(strace.stderr, 'data'), ended])
   await act()
   await delay(settleMs)
   strace.kill('SIGINT')
@@ -133,8 +134,10 @@ async function traced(pid, act, settleMs = SETTLED_MS) {
 
 /** Traces the plan of a runbook, then its work. @param {Casefile} casefile @param {string} path of the case @param {number} steps */
 async function tracedRun(casefile, path, steps) {
-  const { connection, pid } = casefile
-  await connection.ask('PUT', `${path}/memory/runbook.md`, runbook(steps))
+  const { connection, pid, url } = casefile
+  const file = `${url}${path}/memory/runbook.md`
+  const { ok } = await fetch(file, { method: 'PUT', body: runbook(steps) })
+  if (!ok) throw new Error(`${file} cannot be written`)
   await delay(SETTLED_MS)
   let session = ''
   const plan = await traced(pid, async () => {
@@ -148,6 +151,15 @@ async function tracedRun(casefile, path, steps) {
     await untilState(casefile, session, 'complete')
   })
   return { plan, work }
+}
+
+/** Such as the process that starts git. @param {number} pid @returns {number[]} */
+function descendants(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number)
+  return children.flatMap((child) => [child, ...descendants(child)])
 }
 
 /** @param {readonly string[]} lines */
