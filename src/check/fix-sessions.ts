@@ -8,12 +8,12 @@ import { validSession } from '../markdown/valid-session.ts'
 import { type Session, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { editText } from '../workspace/text-edit.ts'
 import { isSameTrail } from '../workspace/trail-guard.ts'
 import { acceptTrail } from './accept-trail.ts'
 import { isSealed, statedIn } from './fix-path-fields.ts'
 import type { Fixer } from './fixer.ts'
 import { recordRenumbering } from './record-renumbering.ts'
+import { editText } from './text-edit.ts'
 
 /**
  * Restores audit trail lines that someone changed, if this machine remembers them. Lines out of order are ignored

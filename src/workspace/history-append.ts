@@ -123,9 +123,14 @@ function unreadable(why: string): AppError {
 }
 
 /** Returns the memory file as a scan would read it, but without a stamp, so that the next scan reads it. */
-export function noteOf(path: string, text: string, hash = hashOf(Buffer.from(text))): NoteFile {
-  const mtimeMs = stampNow(path)?.mtimeMs ?? 0
-  return { stamp: null, mtimeMs, hash, ending: endingOf(text), problems: [] }
+export function noteOf(path: string, text: string): NoteFile {
+  return {
+    stamp: null,
+    mtimeMs: stampNow(path)?.mtimeMs ?? 0,
+    hash: hashOf(Buffer.from(text)),
+    ending: endingOf(text),
+    problems: [],
+  }
 }
 
 /**

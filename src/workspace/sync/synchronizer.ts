@@ -28,8 +28,6 @@ export interface Synchronizer {
   /** Resolves when everything is watched for the first time, or cannot be. Call after `start`. */
   watched(): Promise<void>
   health(): WatchHealth
-  /** Reports a change at this path, relative to the folder of all cases; an empty path is that folder itself. */
-  markDirty(path: string): void
   /** Reads a case now if one of its files has changed. Waits for a person who is saving, up to a limit. */
   freshen(caseId: string): Promise<void>
   /** Reads all cases that are known to have changed, so that a list shows every earlier edit. */
@@ -104,6 +102,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   let mustCheckRoot = true
   let isStopping = false
 
+  /** A change at this path, relative to the folder of all cases; an empty path is that folder itself. */
   function markDirty(path: string): void {
     const [id = '', ...rest] = path.split('/')
     const isCase = UUID.test(id)
@@ -307,7 +306,6 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     },
     watched: () => firstTick,
     health: watcher.health,
-    markDirty,
     freshen,
     freshenAll,
     rescan,
