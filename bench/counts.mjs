@@ -113,7 +113,8 @@ async function traced(pid, act, settleMs = SETTLED_MS) {
     text += more
   })
   const ended = once(strace, 'close')
-  while (text.split(' attached').length * 2 <= processes.length) await Promise.race([once(strace.stderr, 'data'), ended])
+  while (text.split(' attached').length * 2 <= processes.length)
+    await Promise.race([once(strace.stderr, 'data'), ended])
   await act()
   await delay(settleMs)
   strace.kill('SIGINT')
