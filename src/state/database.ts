@@ -33,12 +33,10 @@ export interface Database {
   /**
    * Runs `work` soon. All work of one event-loop turn is one transaction, which is stored before `onWritten` is
    * called. Work runs in order. If the disk fails, it is kept and retried, so it may run several times: it must only
-   * call `run`.
+   * call `run`. If `isErasing`, what it deletes or replaces is then in no file, not even in the write-ahead log.
    */
-  write(work: (run: Run) => void, onWritten?: () => void): void
-  /** Same as `write`. What the work deletes or replaces is then in no file, not even in the write-ahead log. */
-  erase(work: (run: Run) => void, onWritten?: () => void): void
-  /** Runs `work` now, erasing or not. If it cannot be stored, this rejects, and `work` is not done later either. */
+  write(work: (run: Run) => void, onWritten?: () => void, isErasing?: boolean): void
+  /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
   attempt(work: (run: Run) => void, isErasing?: boolean): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
@@ -280,8 +278,7 @@ export async function openDatabase(
   return {
     all,
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
-    write: (work, onWritten) => add({ work, onWritten, isErasing: false }),
-    erase: (work, onWritten) => add({ work, onWritten, isErasing: true }),
+    write: (work, onWritten, isErasing = false) => add({ work, onWritten, isErasing }),
     async attempt(work, isErasing = false) {
       let isWanted = true
       // in its place something is written that shows when the disk works again

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { removeFile } from '../files/remove-file.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { stateFolders } from './state-folder.ts'
+import { stateFolders } from '../state/state-folder.ts'
 
 export interface HookFiles {
   folder: string
