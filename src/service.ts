@@ -101,7 +101,6 @@ async function open(
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
   const limits = { ...TIME_LIMITS, ...options.limits }
-  const build = options.build ?? { version: '0.0.0', commit: null }
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
   // the folders, and the ownership that allows writing to them
@@ -119,6 +118,7 @@ async function open(
   undo.add(useParser())
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
+  const build = (await options.build) ?? { version: '0.0.0', commit: null }
 
   // parts that others share
   const mutex = createKeyedMutex()
@@ -262,7 +262,7 @@ async function open(
   changes.subscribe(({ caseId }) => runGuard.look(caseId))
   changes.subscribe(publisher.changed)
   // made one by one during the start, because all at once would block requests
-  const stopPreparing = changes.subscribe(({ caseId }) => void catalog.json(caseId))
+  const stopPreparing = changes.subscribe(({ caseId }) => void catalog.row(caseId))
   published.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
@@ -310,8 +310,8 @@ async function open(
     })
     for (const id of unanswered) handEdits.look(id)
     handEditHistory.begin()
-    void index.write() // a clone has no index.md
     synchronizer.start()
+    void synchronizer.watched().then(index.write) // a clone has no index.md
     problems.begin()
     undo.add(problems.close, watchEntries(root, problems.changed, log))
     stage = 'begun'

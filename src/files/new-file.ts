@@ -20,6 +20,8 @@ import { codeOf, hasCode } from './errno.ts'
 interface NewFileOptions {
   mode?: number | undefined
   like?: Stats | null
+  /** Not synced. */
+  isVolatile?: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ export async function writeNewFile(
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
     // never retry a failed fsync: the kernel may have dropped the pages
-    await syncDescriptor(fd)
+    if (!options.isVolatile) await syncDescriptor(fd)
     mustHaveSize(fstatSync(fd), bytes.length)
   } catch (error) {
     closeSync(fd)

@@ -59,6 +59,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
   }
 
   function write(): Promise<void> {
+    if (isClosed) return writing
     if (timer) clearTimeout(timer)
     timer = null
     writing = writing.then(writeOnce)
@@ -104,8 +105,9 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
     changed,
     write,
     async close() {
+      const last = timer ? write() : writing
       isClosed = true
-      await (timer ? write() : writing)
+      await last
     },
   }
 }

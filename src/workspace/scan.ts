@@ -178,14 +178,15 @@ export function createScan(deps: ScanDeps): Scan {
       onRead?.(id, pass)
     })
     const links = added.filter((id) => entries?.get(id) !== 'folder')
-    const unknown = names
-      .filter((name) => !UUID.test(name) && !name.startsWith('.') && !isConflictCopy(name))
+    const others = names.filter((name) => !UUID.test(name))
+    const unknown = others
+      .filter((name) => !name.startsWith('.') && !isConflictCopy(name))
       .filter((name) => entries?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
     const beside = kindsNow(layout.memoryRoot)
     const copies = [
       ...(beside === null || beside === 'hidden' ? [] : beside.keys()),
-      ...names.map((name) => `cases/${name}`),
+      ...others.map((name) => `cases/${name}`),
     ].filter(isConflictCopy)
     unknownEntries = [...unknown.map(unknownEntryProblem), ...copies.map(conflictCopyProblem)]
   }

@@ -54,7 +54,15 @@ export function encodeStamps({ names, print }: CaseStamps): string {
 
 export function decodeStamps(text: string): CaseStamps {
   const end = text.indexOf(' ')
-  return { names: shared(text.slice(end + 1)), print: end < 0 ? null : text.slice(0, end) }
+  return {
+    names: shared(copied(text.slice(end + 1))),
+    print: end < 0 ? null : copied(text.slice(0, end)),
+  }
+}
+
+/** Returns a copy, as a slice keeps the whole text in memory. */
+function copied(text: string): string {
+  return Buffer.from(text).toString()
 }
 
 /** Returns one shared string for equal names. Long names are rarely equal. */

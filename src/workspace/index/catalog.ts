@@ -159,9 +159,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     has: (id) => known.has(id),
     lastText(key) {
       const [id, file] = partsOfKey(key)
-      const entry = load(id)?.entry
-      const fresh = entry && filesOf(entry).get(file)?.text
-      return fresh ?? stored?.text(id, file) ?? null
+      const loaded = load(id)
+      const fresh = loaded?.entry && filesOf(loaded.entry).get(file)?.text
+      return fresh ?? (loaded && stored?.text(id, file)) ?? null
     },
     stamps: (id) => known.get(id)?.stamps,
     lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,

@@ -29,8 +29,10 @@ export function listedOf(entry: CaseEntry): Listed {
 /** Sets what follows from the whole case. */
 export function complete(listed: Listed, cases: LoadedCases, loaded: Present): TriageRow {
   const folder = cases.folder(loaded)
-  const row = triageRow(folder, cases.caseJson(loaded))
+  const json = cases.caseJson(loaded)
+  const row = triageRow(folder, json)
   const runs = finishedRuns(folder.sessions)
+  loaded.json ??= JSON.stringify(json)
   listed.row = copied(row)
   listed.runs = runs.length > 0 ? copied(runs) : NO_RUNS
   return listed.row

@@ -76,6 +76,9 @@ const FEW_CASES = 200
 const LIST_TIMEOUT_MS = 150
 /** After a start, lists need no rescan for so long. */
 const START_IS_FRESH_MS = 1000
+/** The watch over more cases begins a moment later, so that the first list is served before. */
+const MANY_CASES = 2000
+const FIRST_LIST_MS = 250
 /** Queue key for listing the names of all cases. */
 const NAMES = ''
 
@@ -285,6 +288,15 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (isFirst) await done
   }
 
+  async function begin(): Promise<void> {
+    if (catalog.size() > MANY_CASES) await delay(FIRST_LIST_MS, undefined, { ref: false })
+    if (isStopping) return
+    lastTick = Date.now()
+    timer = setInterval(tick, TICK_MS)
+    tick()
+    await ticking
+  }
+
   queue.start((due) => {
     working = readDue(due).catch((error: unknown) => {
       log(`what is due could not be read: ${String(error)}`)
@@ -299,10 +311,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       rescanTook = START_IS_FRESH_MS / PAUSE_PER_RESCAN
     },
     start() {
-      lastTick = Date.now()
-      timer = setInterval(tick, TICK_MS)
-      tick()
-      firstTick = ticking ?? firstTick
+      firstTick = begin()
     },
     watched: () => firstTick,
     health: watcher.health,
