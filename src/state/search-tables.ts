@@ -94,7 +94,6 @@ export function createSearchTables(database: Database): SearchTables {
     putCase: (number, id) => database.write((run) => run(insertInto('search_cases'), number, id)),
     putFile({ row, name, hash }, texts, title) {
       database.write((run) => {
-        removeRow(run, row)
         run(insertInto('search_texts'), row, ...TEXT_COLUMNS.map((column) => texts[column] ?? ''))
         run(insertInto('search_files'), row, name, hash)
         if (title !== null) run(insertInto('search_titles'), row, title)
