@@ -144,6 +144,7 @@ async function open(
   const search = createSearch({ layout, database, catalog, lists, log })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
+    database,
     catalog,
     mutex,
     git,

@@ -23,6 +23,14 @@ const TABLES = `
     case_id TEXT NOT NULL, file TEXT NOT NULL, record TEXT NOT NULL, text TEXT, PRIMARY KEY (case_id, file)
   ) STRICT;
 
+  -- what these rows do not have of audit trails: lines whose file is being replaced, and all of sessions whose file is
+  -- gone or has another session
+  CREATE TABLE IF NOT EXISTS trails (
+    id INTEGER PRIMARY KEY, case_id TEXT NOT NULL, file TEXT NOT NULL, session_id TEXT NOT NULL,
+    after INTEGER NOT NULL, trail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS trails_of_session ON trails (case_id, file, session_id);
+
   -- the last number of a session in each case
   CREATE TABLE IF NOT EXISTS session_numbers (
     case_id TEXT PRIMARY KEY, last INTEGER NOT NULL
@@ -91,7 +99,7 @@ const READ_AGAIN = [
 ]
 /** Earlier builds had no queue of deliveries; webhooks must be registered again. */
 const FIRST_WITH_QUEUE = 8
-const FIRST_RELEASE = 13
+const FIRST_RELEASE = 14
 
 /** What later versions change. Released steps never change; add new ones. */
 const STEPS: readonly string[] = []

@@ -23,11 +23,13 @@ import type { Latest } from './latest.ts'
 import type { PendingHistory } from './pending-history.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { RecordFile } from './record.ts'
+import type { TrailMemory } from './trail-memory.ts'
 import { type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {
   catalog: Catalog
   lateSaves: ReplacedFileTrackers
+  trails: TrailMemory
   history: PendingHistory
   publish(change: CaseChange): void
   baselines: Pick<Baselines, 'written'>

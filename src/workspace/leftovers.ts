@@ -24,7 +24,7 @@ export async function clearLeftovers(
   const { root } = state
   await removed([workspace, root, join(root, 'hooks')], log)
   // of builds before casefile.db: the first two have copies of case texts
-  for (const name of ['kept', 'search', 'numbers']) await removeStubborn(join(root, name))
+  for (const name of ['kept', 'search', 'numbers', 'trails']) await removeStubborn(join(root, name))
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(

@@ -82,12 +82,16 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   let readAtStart: Set<string> | null = new Set()
   const lists = createCaseLists({ ids: () => known.keys(), row })
   const list = createListJson({ ids: () => lists.newest({}, null, null), kept, stored })
-  const unsaved = createUnsavedRows(cases, (id, entry) => {
-    row(id)
-    const isDone = baseline(id) === undefined && isAtRest(entry)
-    if (isDone) readAtStart?.delete(id)
-    return encodeListed(known.get(id)!, isDone)
-  })
+  const unsaved = createUnsavedRows(
+    cases,
+    (id, entry) => {
+      row(id)
+      const isDone = baseline(id) === undefined && isAtRest(entry)
+      if (isDone) readAtStart?.delete(id)
+      return encodeListed(known.get(id)!, isDone)
+    },
+    lastText,
+  )
 
   function unseen() {
     const rows = notSeen ? [] : (stored?.listed() ?? [])
@@ -118,6 +122,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   function row(id: string): TriageRow | undefined {
     const listed = known.get(id)
     return listed && (listed.row ?? complete(listed, cases, present(id)!))
+  }
+
+  function lastText(id: string, file: string): string | null {
+    const loaded = load(id)
+    const fresh = loaded?.entry && filesOf(loaded.entry).get(file)?.text
+    return fresh ?? (loaded && stored?.text(id, file)) ?? null
   }
 
   /** The JSON of a case whose row is outdated. */
@@ -157,12 +167,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     entry: (id) => present(id)?.entry,
     lastEntry: (id) => load(id)?.entry ?? undefined,
     has: (id) => known.has(id),
-    lastText(key) {
-      const [id, file] = partsOfKey(key)
-      const loaded = load(id)
-      const fresh = loaded?.entry && filesOf(loaded.entry).get(file)?.text
-      return fresh ?? (loaded && stored?.text(id, file)) ?? null
-    },
+    lastText: (key) => lastText(...partsOfKey(key)),
     stamps: (id) => known.get(id)?.stamps,
     lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,
     ids: () => [...known.keys()],

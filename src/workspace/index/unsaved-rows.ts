@@ -2,6 +2,7 @@
 
 import type { Run } from '../../state/database.ts'
 import { putCase, removeCase, type StoredCase } from '../../state/records.ts'
+import { trailsBesideRows } from '../trail-memory.ts'
 import { changedRecords, encodeFolder } from './case-rows.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
 
@@ -24,10 +25,11 @@ export interface RowsToWrite {
 /** A larger transaction would block too long. */
 const MAX_AT_ONCE = 500
 
-/** `rowOf` makes the row of a case in lists, and what belongs to it. */
+/** `rowOf` makes the row of a case in lists, and what belongs to it. `lastText` returns the last text of a file. */
 export function createUnsavedRows(
   cases: LoadedCases,
   rowOf: (id: string, entry: Present['entry']) => Pick<StoredCase, 'stamps' | 'listed'>,
+  lastText: (id: string, file: string) => string | null,
 ): UnsavedRows {
   const unsaved = new Set<string>()
 
@@ -37,7 +39,13 @@ export function createUnsavedRows(
     const { entry, published } = loaded
     const before = loaded.stored
     loaded.stored = entry
-    if (!entry || !published) return (run) => removeCase(run, id)
+    const putTrails = trailsBesideRows(before, entry, (file) => lastText(id, file))
+    if (!entry || !published) {
+      return (run) => {
+        removeCase(run, id)
+        putTrails(run)
+      }
+    }
     const { changed, gone } = changedRecords(before, entry)
     const row: StoredCase = {
       id,
@@ -45,7 +53,10 @@ export function createUnsavedRows(
       folder: encodeFolder(entry, published),
       json: cases.json(loaded as Present),
     }
-    return (run) => putCase(run, row, changed, gone)
+    return (run) => {
+      putCase(run, row, changed, gone)
+      putTrails(run)
+    }
   }
 
   return {
