@@ -42,9 +42,8 @@ export function readNote(
   file: string,
   { known, pass, saw }: NoteReading,
 ): NoteFile | null {
-  const now = stampNow(path)
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
-  const stamp = read.stamp ?? now
+  const stamp = read.stamp ?? stampNow(path)
   const mtimeMs = stamp?.mtimeMs ?? 0
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash

@@ -1,8 +1,7 @@
 /** Stamps of all files of a case. If they are unchanged at the next start, the case is not read again. */
 
 import { hash } from 'node:crypto'
-import { lstatSync, type Stats } from 'node:fs'
-import { hasCode } from '../../files/errno.ts'
+import { stampNow } from '../../files/read-now.ts'
 import type { FileStamp } from '../../files/safe-read.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
@@ -14,8 +13,6 @@ export interface CaseStamps {
   /** Hash of their stamps, in this order; null if a stamp is too recent to prove anything. */
   print: string | null
 }
-
-type Stamp = Pick<FileStamp, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino' | 'dev'>
 
 const NUMBERS_PER_FILE = 5
 let numbers = new Float64Array(NUMBERS_PER_FILE * 64)
@@ -43,7 +40,7 @@ export function isUnchanged({ names, print }: CaseStamps, folder: string): boole
   if (print === null) return false
   const stamps = names
     .split('\n')
-    .map((name) => statsOf(name === '.' ? folder : `${folder}/${name}`))
+    .map((name) => stampNow(name === '.' ? folder : `${folder}/${name}`))
   return printOf(stamps) === print
 }
 
@@ -73,7 +70,7 @@ function shared(names: string): string {
   return known ?? names
 }
 
-function printOf(stamps: readonly (Stamp | null)[]): string | null {
+function printOf(stamps: readonly (FileStamp | null)[]): string | null {
   const length = stamps.length * NUMBERS_PER_FILE
   if (length > numbers.length) numbers = new Float64Array(length * 2)
   let at = 0
@@ -86,14 +83,4 @@ function printOf(stamps: readonly (Stamp | null)[]): string | null {
     numbers[at++] = stamp.dev
   }
   return hash('md5', new Uint8Array(numbers.buffer, 0, length * 8)).slice(0, 16)
-}
-
-/** Returns null also if the disk fails: reading the file then reports the reason. */
-function statsOf(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null
-  } catch (error) {
-    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE', 'ENOTDIR')) return null
-    throw error
-  }
 }
