@@ -181,6 +181,7 @@ async function open(
   const publisher = createPublisher({
     catalog,
     log: eventLog,
+    database,
     stored,
     format,
     history,

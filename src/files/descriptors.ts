@@ -4,6 +4,7 @@
  */
 
 import {
+  close,
   constants,
   fdatasync,
   fstatSync,
@@ -84,6 +85,9 @@ export function syncDescriptor(fd: number): Promise<void> {
   })
 }
 export const syncData = promisify(fdatasync)
+
+/** Closes in the thread pool, as freeing a file without a name takes a while. */
+export const closeDescriptor = promisify(close)
 
 /** Up to this size a write is synchronous: it takes about 20 µs. */
 const SMALL_BYTES = 64 * 1024

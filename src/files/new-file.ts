@@ -80,9 +80,11 @@ function mayStay(error: unknown): void {
 function firstMode({ mode, like }: NewFileOptions): number {
   const wanted = mode ?? like?.mode ?? 0o666
   if (!like) return wanted & 0o777
-  const isOurs = like.uid === process.geteuid?.()
+  const isOurs = like.uid === OWN_UID
   return isOurs && ((wanted >> 3) & 0o7) === (wanted & 0o7) ? wanted & 0o777 : 0o600
 }
+
+const OWN_UID = process.geteuid?.()
 
 /** Keeps the owner, so that a service run as root does not take over a user's files. */
 function takeOwnerAndMode(fd: number, { mode, like }: NewFileOptions): void {

@@ -36,6 +36,8 @@ export interface Database {
    * call `run`. If `isErasing`, what it deletes or replaces is then in no file, not even in the write-ahead log.
    */
   write(work: (run: Run) => void, onWritten?: () => void, isErasing?: boolean): void
+  /** Same as `write`, for what can be made again from the files: only a later `write` syncs it. */
+  writeDerived(work: (run: Run) => void, onWritten?: () => void): void
   /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
   attempt(work: (run: Run) => void, isErasing?: boolean): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
@@ -59,7 +61,8 @@ const FOLDER_MISSED_MS = 900
 interface Work {
   work: (run: Run) => void
   onWritten: (() => void) | undefined
-  isErasing: boolean
+  isErasing?: boolean
+  isDerived?: boolean
 }
 
 /** Maximum number of works in one transaction while they are combined. */
@@ -183,6 +186,9 @@ export async function openDatabase(
     async write(works) {
       try {
         await restoreFile()
+        // SQLite syncs no commit then; the next one with FULL syncs all that is in its log
+        const isSynced = works.some(({ isDerived }) => !isDerived)
+        connection.exec(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`)
         connection.exec('BEGIN IMMEDIATE')
         try {
           for (const { work } of works) work(run)
@@ -279,6 +285,7 @@ export async function openDatabase(
     all,
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
     write: (work, onWritten, isErasing = false) => add({ work, onWritten, isErasing }),
+    writeDerived: (work, onWritten) => add({ work, onWritten, isDerived: true }),
     async attempt(work, isErasing = false) {
       let isWanted = true
       // in its place something is written that shows when the disk works again

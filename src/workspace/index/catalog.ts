@@ -66,8 +66,8 @@ export interface Catalog {
   notFound(): string[]
   /** Cases that this start had to read; once that is stored, only those that wait for the service. */
   readAtStart(): string[]
-  /** What is not in the database yet, for the next transaction. */
-  unsavedRows(): RowsToWrite
+  /** What is not in the database yet, of this case or of all. */
+  unsavedRows(id?: string): RowsToWrite
   endStart(): void
 }
 

@@ -1,5 +1,6 @@
 /** What of the index is not in casefile.db yet, and goes there with the next transaction. */
 
+import type { Reading } from '../../model/changes.ts'
 import type { Run } from '../../state/database.ts'
 import { putCase, removeCase, type StoredCase } from '../../state/records.ts'
 import { trailsBesideRows } from '../trail-memory.ts'
@@ -11,12 +12,14 @@ export interface UnsavedRows {
   add(id: string): void
   /** Call when a case has changed since. */
   delete(id: string): void
-  /** The rows of the cases that were added last, which are then no longer unsaved. */
-  take(): RowsToWrite
+  /** The rows of this case, or of those that were added last, which are then no longer unsaved. */
+  take(id?: string): RowsToWrite
 }
 
 export interface RowsToWrite {
   isEmpty: boolean
+  /** What the rows say was published of each case. */
+  published: readonly [id: string, Reading][]
   write(run: Run): void
   /** Call when they are stored. */
   onWritten(): void
@@ -65,13 +68,17 @@ export function createUnsavedRows(
       unsaved.add(id)
     },
     delete: (id) => void unsaved.delete(id),
-    take() {
-      const ids = [...unsaved].slice(-MAX_AT_ONCE)
+    take(id) {
+      const ids = id === undefined ? [...unsaved].slice(-MAX_AT_ONCE) : unsaved.has(id) ? [id] : []
       const written = ids.map((id) => cases.kept.get(id))
       const writes = ids.map(writeOf).filter((write) => write !== null)
       for (const id of ids) unsaved.delete(id)
       return {
         isEmpty: writes.length === 0,
+        published: ids.flatMap((each): [string, Reading][] => {
+          const published = cases.inMemory(each)?.published
+          return published ? [[each, published]] : []
+        }),
         write(run) {
           for (const write of writes) write(run)
         },
