@@ -12,7 +12,7 @@ import { isLatestWrong } from '../latest.ts'
 import type { RecordFile } from '../record.ts'
 
 /** Version of the rows. */
-const FORMAT = 8
+const FORMAT = 9
 
 /** Identifies the format of the rows. They belong to one build, as another may read the same files differently. */
 export function recordFormat(version: string): string {

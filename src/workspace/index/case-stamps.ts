@@ -6,21 +6,14 @@ import type { FileStamp } from '../../files/safe-read.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
 
-/** The stamps of a case's files when they were read. */
-export interface CaseStamps {
-  /** Names of its folders and files, one per line, relative to the case folder, which is `.`. */
-  names: string
-  /** Hash of their stamps, in this order; null if a stamp is too recent to prove anything. */
-  print: string | null
-}
-
 const NUMBERS_PER_FILE = 5
 let numbers = new Float64Array(NUMBERS_PER_FILE * 64)
 
-/** Most cases have the same names, which are stored once. */
-const shortNames = new Map<string, string>()
-
-export function stampsOf(entry: CaseEntry): CaseStamps {
+/**
+ * The stamps of a case's files when they were read: a hash, and the names of its folders and files relative to the case
+ * folder, which is `.`, one per line. Empty if a stamp is too recent to prove anything.
+ */
+export function stampsOf(entry: CaseEntry): string {
   const { folders, file, sessions, proofs, notes } = entry
   const named: [string, FileStamp | null][] = [...folders, ['case.md', file.stamp]]
   for (const [number, { stamp }] of sessions) named.push([`sessions/${number}.md`, stamp])
@@ -29,45 +22,18 @@ export function stampsOf(entry: CaseEntry): CaseStamps {
     if (value?.image) named.push([`artifacts/${value.image.name}`, picture?.stamp ?? null])
   }
   for (const [name, { stamp }] of notes) named.push([name, stamp])
-  const names = shared(named.map(([name]) => name).join('\n'))
-  // no hash, so that the next read corrects the link latest.md
+  // empty, so that the next read corrects the link latest.md
   const print = isLatestWrong(entry) ? null : printOf(named.map(([, stamp]) => stamp))
-  return { names, print }
+  return print === null ? '' : [print, ...named.map(([name]) => name)].join('\n')
 }
 
 /** Whether the files of a case have not changed since they were read. Takes a few microseconds per file. */
-export function isUnchanged({ names, print }: CaseStamps, folder: string): boolean {
-  if (print === null) return false
-  const stamps = names
-    .split('\n')
-    .map((name) => stampNow(name === '.' ? folder : `${folder}/${name}`))
-  return printOf(stamps) === print
-}
-
-/** As stored; empty if they prove nothing. */
-export function encodeStamps({ names, print }: CaseStamps): string {
-  return print === null ? '' : `${print} ${names}`
-}
-
-export function decodeStamps(text: string): CaseStamps {
-  const end = text.indexOf(' ')
-  return {
-    names: shared(copied(text.slice(end + 1))),
-    print: end < 0 ? null : copied(text.slice(0, end)),
-  }
-}
-
-/** Returns a copy, as a slice keeps the whole text in memory. */
-function copied(text: string): string {
-  return Buffer.from(text).toString()
-}
-
-/** Returns one shared string for equal names. Long names are rarely equal. */
-function shared(names: string): string {
-  if (names.length > 40) return names
-  const known = shortNames.get(names)
-  if (known === undefined) shortNames.set(names, names)
-  return known ?? names
+export function isUnchanged(stamps: string, folder: string): boolean {
+  if (stamps === '') return false
+  const [print, ...names] = stamps.split('\n')
+  return (
+    printOf(names.map((name) => stampNow(name === '.' ? folder : `${folder}/${name}`))) === print
+  )
 }
 
 function printOf(stamps: readonly (FileStamp | null)[]): string | null {

@@ -10,7 +10,7 @@ import type { TriageRow } from '../../model/triage-row.ts'
 import { partsOfKey } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { fileHashes, filesOf, isAtRest } from './case-rows.ts'
-import { type CaseStamps, decodeStamps, stampsOf } from './case-stamps.ts'
+import { stampsOf } from './case-stamps.ts'
 import { createListJson } from './list-json.ts'
 import { complete, encodeListed, type Listed, listedOf } from './listed-case.ts'
 import { type CaseLists, createCaseLists } from './lists.ts'
@@ -31,9 +31,9 @@ export interface Catalog {
   /** The last readable text of a session, or of a case.md beside a running one, by `<case id>/<file>`. */
   lastText(key: string): string | null
   /** The stamps of the case's files when they were read. */
-  stamps(id: string): CaseStamps | undefined
+  stamps(id: string): string | undefined
   /** The same, or as they were stored last while a start has not looked at the case yet. */
-  lastStamps(id: string): CaseStamps | undefined
+  lastStamps(id: string): string | undefined
   ids(): string[]
   size(): number
   /** The cases that name this one as their parent. */
@@ -78,7 +78,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const cases = createLoadedCases(deps)
   const known = new Map<string, Listed>()
   /** Stored cases that a start has not looked at; loaded on first use. */
-  let notSeen: Map<string, { stamps: CaseStamps; listed: string }> | null = null
+  let notSeen: Map<string, { stamps: string; listed: string }> | null = null
   let readAtStart: Set<string> | null = new Set()
   const lists = createCaseLists({ ids: () => known.keys(), row })
   const list = createListJson({ ids: () => lists.newest({}, null, null), kept, stored })
@@ -98,7 +98,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     notSeen ??= new Map(
       rows.map(({ id, stamps, listed }) => [
         id,
-        { stamps: decodeStamps(stored?.isOtherFormat ? '' : stamps), listed },
+        { stamps: stored?.isOtherFormat ? '' : stamps, listed },
       ]),
     )
     return notSeen

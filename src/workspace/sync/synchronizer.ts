@@ -237,7 +237,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       if (isStopping) return
       await yieldIfBusy()
       const known = catalog.stamps(id)
-      if (known && !isUnchanged(known, layout.caseFolder(id))) queue.add(id, 0)
+      if (known !== undefined && !isUnchanged(known, layout.caseFolder(id))) queue.add(id, 0)
     }
     rescanEnded = performance.now()
     rescanTook = rescanEnded - began
