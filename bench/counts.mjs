@@ -30,6 +30,7 @@ export const countsSuite = {
     await connection.ask('PUT', String(first), { title: 'What loads first' })
     await connection.ask('PUT', String(second), { title: 'Makes history.md' })
     await delay(SETTLED_MS)
+    await connection.ask('GET', String(second)) // as a client reads what it changes
 
     options.say('PUT of a title')
     const put = await traced(pid, async () => {
