@@ -26,7 +26,7 @@ export interface SessionDeps {
   /** Ids of the sessions that plan or execute in this process, until their end is recorded. */
   running: Set<string>
   /** Stores every plan text of a session, so that revisions can be compared. */
-  plans: Pick<PlanTexts, 'store' | 'read'>
+  plans: Pick<PlanTexts, 'add' | 'read' | 'store'>
   outputs: Bus<SessionOutput>
   changes: Pick<Bus<CaseChange>, 'subscribe'>
   settings: SettingsSource

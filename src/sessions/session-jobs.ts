@@ -30,7 +30,7 @@ import { recordGitChanges } from './record-in-git.ts'
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
   jobs: Jobs
-  /** Registers a job and writes its run record before anything else. */
+  /** Registers a job. Its run record is stored before the first change of the session, which must follow. */
   start(newJob: Omit<NewJob, 'runId'>, how?: Queueing): Promise<Job>
   /** `rest` is what may follow the first edit later, if the disk fails between them. */
   begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder>
@@ -71,19 +71,14 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   async function start(newJob: Omit<NewJob, 'runId'>, how?: Queueing) {
     const job = await jobs.open({ ...newJob, runId: newId() }, how)
     const { session_id, case_id, number, runId } = job
-    try {
-      await runs.write({
-        session_id,
-        case_id,
-        number,
-        mark: runId,
-        process: null,
-        agent_session: null,
-      })
-    } catch (error) {
-      jobs.close(job)
-      throw error
-    }
+    runs.add({
+      session_id,
+      case_id,
+      number,
+      mark: runId,
+      process: null,
+      agent_session: null,
+    })
     return job
   }
 

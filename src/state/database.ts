@@ -38,6 +38,8 @@ export interface Database {
   write(work: (run: Run) => void, onWritten?: () => void, isErasing?: boolean): void
   /** Same as `write`, for what can be made again from the files: only a later `write` syncs it. */
   writeDerived(work: (run: Run) => void, onWritten?: () => void): void
+  /** Runs `work` in the next transaction, which it does not cause. */
+  later(work: (run: Run) => void, onWritten?: () => void): void
   /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
   attempt(work: (run: Run) => void, isErasing?: boolean): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
@@ -223,14 +225,14 @@ export async function openDatabase(
     }
   }
 
-  function add(work: Work): void {
+  function add(work: Work, isUrgent = true): void {
     if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
     gathered.push(work)
-    if (!isGathering || gathered.length >= GATHERED) commitGathered()
+    if (!isGathering || gathered.length >= GATHERED) commitGathered(isUrgent)
   }
 
-  function commitGathered(): void {
-    for (const each of gathered) commit.add(each)
+  function commitGathered(isUrgent = true): void {
+    for (const each of gathered) commit.add(each, isUrgent)
     gathered = []
   }
 
@@ -286,6 +288,7 @@ export async function openDatabase(
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
     write: (work, onWritten, isErasing = false) => add({ work, onWritten, isErasing }),
     writeDerived: (work, onWritten) => add({ work, onWritten, isDerived: true }),
+    later: (work, onWritten) => add({ work, onWritten }, false),
     async attempt(work, isErasing = false) {
       let isWanted = true
       // in its place something is written that shows when the disk works again
