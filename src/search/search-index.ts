@@ -50,6 +50,8 @@ const BEGIN_MS = 1000
 const QUIET_MS = 4000
 /** A larger transaction would block too long. */
 const BATCH_CHARACTERS = 100_000
+/** What a row costs besides its text. */
+const ROW_CHARACTERS = 100
 /** Texts that wait to be indexed. Beyond this, files are read a second time. */
 const MAX_WAITING_CHARACTERS = 48 * 1024 * 1024
 const MAX_CHANGED_WHEN_READY = 50
@@ -108,13 +110,16 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       const known = changed.get(id)
       changed.delete(id)
       try {
-        characters += updateCase(id, known ?? caseOf(id))
-        written.add(id)
+        for (const length of updateCase(id, known ?? caseOf(id))) {
+          written.add(id)
+          characters += length
+          if (characters > BATCH_CHARACTERS) await store()
+          await yieldIfBusy()
+        }
       } catch (error) {
         if (error instanceof AppError) throw error // a database error stops the update
         log(`case ${id} could not be indexed for search: ${error}`)
       }
-      if (characters > BATCH_CHARACTERS) await store()
     }
     // in the transaction of the last rows
     if (changed.size === 0 && !isComplete) {
@@ -155,27 +160,26 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
     return entry ? indexedCase(entry) : null
   }
 
-  /** Writes the changed files of a case, and returns the length of their texts. */
-  function updateCase(id: string, present: IndexedCase | null): number {
+  /** Writes the changed files of a case one by one, and returns the length of each text. */
+  function* updateCase(id: string, present: IndexedCase | null): Generator<number> {
     const seen = takeTexts(id)
-    if (!present) {
-      remove(id)
-      return 0
-    }
+    if (!present) return remove(id)
     const before = numbers.get(id)
     const stored = before === undefined ? [] : tables.files(before)
     const number = before ?? setNumber(id, ids.length)
     if (before === undefined) tables.putCase(number, id)
     const known = new Map(stored.map((file) => [file.name, file]))
+    yield 0
     let nextRow = (stored.at(-1)?.row ?? firstRow(number) - 1) + 1
-    let characters = 0
     for (const [name, hash] of present.files) {
       const before = known.get(name)
       known.delete(name)
-      if (before?.hash === hash) continue
+      if (before?.hash === hash) {
+        yield 0
+        continue
+      }
       const own = seen?.get(name)
       const text = indexedText(name, (own?.hash === hash ? own.text : read(id, name)) ?? '')
-      characters += text.length
       const { title, tags } = present
       const isCase = name === 'case.md'
       if (before) tables.removeFile(before.row)
@@ -184,9 +188,12 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
         { [columnOf(name)]: text, ...(isCase ? { tags } : {}) },
         isCase ? indexedLine(title) : null,
       )
+      yield text.length + ROW_CHARACTERS
     }
-    for (const { row } of known.values()) tables.removeFile(row)
-    return characters
+    for (const { row } of known.values()) {
+      tables.removeFile(row)
+      yield ROW_CHARACTERS
+    }
   }
 
   function takeTexts(id: string) {

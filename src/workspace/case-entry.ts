@@ -43,14 +43,26 @@ export interface CaseChange {
 
 /** Whether only stamps are newer. By value, as a case may have been loaded from the database since. */
 export function isSameCase(a: CaseEntry, b: CaseEntry): boolean {
-  return isDeepStrictEqual(contentOf(a), contentOf(b))
+  return (
+    a.file.mtimeMs === b.file.mtimeMs &&
+    isSame(a.file, b.file) &&
+    areSame(a.sessions, b.sessions) &&
+    areSame(a.proofs, b.proofs) &&
+    areSame(a.notes, b.notes) &&
+    isDeepStrictEqual(a.problems, b.problems)
+  )
 }
 
 type Content = Pick<RecordFile<unknown>, 'hash' | 'problems'> & { value?: unknown }
 
-function contentOf({ file, sessions, proofs, notes, problems }: CaseEntry): unknown[] {
-  const one = (read: Content) => [read.hash, read.problems, read.value]
-  const each = (files: Map<unknown, Content>) =>
-    new Map([...files].map(([key, read]) => [key, one(read)]))
-  return [file.mtimeMs, one(file), each(sessions), each(proofs), each(notes), problems]
+function areSame<K>(a: Map<K, Content>, b: Map<K, Content>): boolean {
+  if (a === b) return true
+  if (a.size !== b.size) return false
+  for (const [key, read] of a) if (!isSame(read, b.get(key))) return false
+  return true
+}
+
+function isSame(a: Content, b: Content | undefined): boolean {
+  const contentOf = (read?: Content) => [read?.hash, read?.problems, read?.value]
+  return a === b || isDeepStrictEqual(contentOf(a), contentOf(b))
 }

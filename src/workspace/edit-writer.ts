@@ -193,11 +193,7 @@ export function createEditWriter(
     lines: readonly string[],
   ): Promise<void> {
     const { id } = known
-    const entry: CaseEntry = {
-      ...known,
-      sessions: new Map(known.sessions),
-      proofs: new Map(known.proofs),
-    }
+    const entry: CaseEntry = { ...known }
     const of = { id, title: known.file.value.title }
     const own = { pass: null, written: text }
     if (edit.file === 'case') {
@@ -213,12 +209,12 @@ export function createEditWriter(
       const number = edit.file === 'session' ? edit.number : edit.session.number
       const before = known.sessions.get(number)
       const record = await readSessionRecord(deps, of, number, { known: before, ...own })
-      entry.sessions.set(number, record!)
+      entry.sessions = new Map(known.sessions).set(number, record!)
     } else {
       const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
       const before = known.proofs.get(proofId)
       const record = await readProofRecord(deps, id, proofId, { known: before, ...own })
-      entry.proofs.set(proofId, record!)
+      entry.proofs = new Map(known.proofs).set(proofId, record!)
     }
     await publishEdit(entry, edit, lines)
   }

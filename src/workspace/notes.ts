@@ -2,11 +2,9 @@
 
 import { dirname } from 'node:path'
 import { decoded } from '../files/decoded.ts'
-import type { EntryKind } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
@@ -22,11 +20,6 @@ export interface NoteFile {
   /** The end of its text. */
   ending: string
   problems: Problem[]
-}
-
-/** Returns the memory files among the entries of a case folder. */
-export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
-  return [...inside.keys()].filter(isNoteName)
 }
 
 interface NoteReading {

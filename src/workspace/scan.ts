@@ -7,7 +7,7 @@ import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
-import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
+import { forEachLimited, pendingEvents, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
@@ -18,7 +18,7 @@ import {
   hiddenProblem,
   readCaseFolder,
 } from './case-look.ts'
-import { isUnchanged } from './index/case-stamps.ts'
+import { hasMany, isUnchanged } from './index/case-stamps.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
 import { restoreMissingSession } from './restore-missing.ts'
@@ -64,6 +64,12 @@ export interface ScanDeps extends CaseLookDeps {
   sawNames?(): void
   /** Called when files of a case must be read again in `ms`. */
   onUnstable(caseId: string, ms: number): void
+  /**
+   * Returns the sessions and memory files of a case that changed since this was called last; null if any may have.
+   */
+  takeChanged?(caseId: string): ReadonlySet<string> | null
+  /** Called if they could not be read: any may have changed. */
+  mustReadAll?(caseId: string): void
 }
 
 const MISSING_MS = 1000
@@ -94,17 +100,40 @@ export function createScan(deps: ScanDeps): Scan {
     accept: AcceptPolicy = 'complete',
     written?: Written,
   ): Promise<ReadPass> {
+    const isMany = hasMany(catalog.lastStamps(id))
+    if (isMany) await pendingEvents()
+    const changed = deps.takeChanged?.(id) ?? null
+    let isRead = false
+    try {
+      let pass = await readChanged(id, isMany ? changed : null, accept, written)
+      while (pass.isPartial) pass = await readChanged(id, isMany ? changed : null, accept)
+      isRead = pass.retryInMs === 0
+      return pass
+    } finally {
+      if (!isRead) deps.mustReadAll?.(id)
+    }
+  }
+
+  /** `changed`: the sessions and memory files to look at; null for all. */
+  async function readChanged(
+    id: string,
+    changed: ReadonlySet<string> | null,
+    accept: AcceptPolicy,
+    written?: Written,
+  ): Promise<ReadPass> {
     const pass = createReadPass(stability, accept, written?.paths)
     const writtenNotes = written?.notes ?? []
     const stamps = catalog.lastStamps(id)
-    if (writtenNotes.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
+    const folder = layout.caseFolder(id)
+    if (writtenNotes.length === 0 && stamps && (await isUnchanged(stamps, folder, changed))) {
       catalog.adopt(id)
       return pass
     }
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
-    const entry = await readCaseFolder(lookDeps, id, known, pass)
+    const entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+    await yieldIfBusy()
     if (entry) {
       missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })

@@ -75,8 +75,10 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     ...shared,
     sawFolder: leftovers.saw,
     onUnstable: queue.add,
+    takeChanged: (id) => synchronizer.takeChanged(id),
+    mustReadAll: (id) => synchronizer.mustReadAll(id),
   })
-  const synchronizer = createSynchronizer({
+  const synchronizer: Synchronizer = createSynchronizer({
     layout,
     catalog,
     scan,

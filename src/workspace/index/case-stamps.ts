@@ -1,39 +1,86 @@
-/** Stamps of all files of a case. If they are unchanged at the next start, the case is not read again. */
+/** Stamps of all files of a case. While they are unchanged, the case is not read again. */
 
 import { hash } from 'node:crypto'
 import { stampNow } from '../../files/read-now.ts'
 import type { FileStamp } from '../../files/safe-read.ts'
+import { yieldIfBusy } from '../../files/yielding.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
 
 const NUMBERS_PER_FILE = 5
 let numbers = new Float64Array(NUMBERS_PER_FILE * 64)
 
+/** With more sessions and memory files than this, requests look only at those that the watcher names. */
+const FEW = 200
+/** Before the stamps of sessions and memory files, if there are many. */
+const MANY = '\0'
+
+/** By the memory files, which are the same object until one changes. */
+const lastMany = new WeakMap<CaseEntry['notes'], { sessions: object; many: string }>()
+
+type NamedStamps = [name: string, stamp: FileStamp | null][]
+
 /**
  * The stamps of a case's files when they were read: a hash, and the names of its folders and files relative to the case
- * folder, which is `.`, one per line. Empty if a stamp is too recent to prove anything.
+ * folder, which is `.`, one per line. Empty if a stamp is too recent to prove anything. Many sessions and memory files
+ * are a second such text.
  */
 export function stampsOf(entry: CaseEntry): string {
   const { folders, file, sessions, proofs, notes } = entry
-  const named: [string, FileStamp | null][] = [...folders, ['case.md', file.stamp]]
-  for (const [number, { stamp }] of sessions) named.push([`sessions/${number}.md`, stamp])
+  const named: NamedStamps = [...folders, ['case.md', file.stamp]]
+  const isMany = sessions.size + notes.size > FEW
+  const last = isMany ? lastMany.get(notes) : undefined
+  const isSame = last?.sessions === sessions
+  const others: NamedStamps = isMany ? [] : named
+  if (!isSame)
+    for (const [number, { stamp }] of sessions) others.push([`sessions/${number}.md`, stamp])
   for (const [id, { stamp, value, picture }] of proofs) {
     named.push([`proof/${id}.md`, stamp])
     if (value?.image) named.push([`artifacts/${value.image.name}`, picture?.stamp ?? null])
   }
-  for (const [name, { stamp }] of notes) named.push([name, stamp])
+  if (!isSame) for (const [name, { stamp }] of notes) others.push([name, stamp])
   // empty, so that the next read corrects the link latest.md
-  const print = isLatestWrong(entry) ? null : printOf(named.map(([, stamp]) => stamp))
+  const stamps = isLatestWrong(entry) ? '' : textOf(named)
+  if (!isMany) return stamps
+  const many = isSame ? last!.many : textOf(others)
+  lastMany.set(notes, { sessions, many })
+  return stamps + MANY + many
+}
+
+function textOf(named: NamedStamps): string {
+  const print = printOf(named.map(([, stamp]) => stamp))
   return print === null ? '' : [print, ...named.map(([name]) => name)].join('\n')
 }
 
-/** Whether the files of a case have not changed since they were read. Takes a few microseconds per file. */
-export function isUnchanged(stamps: string, folder: string): boolean {
-  if (stamps === '') return false
-  const [print, ...names] = stamps.split('\n')
-  return (
-    printOf(names.map((name) => stampNow(name === '.' ? folder : `${folder}/${name}`))) === print
-  )
+/** Whether the case has many sessions and memory files. */
+export function hasMany(stamps: string | undefined): boolean {
+  return stamps?.includes(MANY) === true
+}
+
+/**
+ * Whether the files of a case have not changed since they were read. Takes a few microseconds per file. Of many sessions
+ * and memory files it looks at none if the watcher says which have changed (`changed`).
+ */
+export async function isUnchanged(
+  stamps: string,
+  folder: string,
+  changed: ReadonlySet<string> | null = null,
+): Promise<boolean> {
+  const [first = '', many] = stamps.split(MANY)
+  if (many === '' || !(await areSame(first, folder))) return false
+  if (many === undefined) return true
+  return changed ? changed.size === 0 : areSame(many, folder)
+}
+
+async function areSame(text: string, folder: string): Promise<boolean> {
+  if (text === '') return false
+  const [print, ...names] = text.split('\n')
+  const stamps: (FileStamp | null)[] = []
+  for (const name of names) {
+    stamps.push(stampNow(name === '.' ? folder : `${folder}/${name}`))
+    if (stamps.length > FEW) await yieldIfBusy()
+  }
+  return printOf(stamps) === print
 }
 
 function printOf(stamps: readonly (FileStamp | null)[]): string | null {

@@ -9,7 +9,7 @@ import type { FinishedRun } from '../../model/finished-runs.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { partsOfKey } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { fileHashes, filesOf, isAtRest } from './case-rows.ts'
+import { fileHashes, fileIn, isAtRest } from './case-rows.ts'
 import { stampsOf } from './case-stamps.ts'
 import { createListJson } from './list-json.ts'
 import { complete, encodeListed, type Listed, listedOf } from './listed-case.ts'
@@ -126,7 +126,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
 
   function lastText(id: string, file: string): string | null {
     const loaded = load(id)
-    const fresh = loaded?.entry && filesOf(loaded.entry).get(file)?.text
+    const read = loaded?.entry && fileIn(loaded.entry, file)
+    const fresh = read && 'text' in read ? read.text : undefined
     return fresh ?? (loaded && stored?.text(id, file)) ?? null
   }
 
