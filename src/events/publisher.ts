@@ -50,6 +50,8 @@ export interface Publisher {
 export interface Published {
   changes: Changes
   source: ChangeSource
+  /** Whether a change of history.md is only lines that this service wrote. */
+  isOwnHistory: boolean
 }
 
 export interface PublisherDeps {
@@ -131,7 +133,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     })
     catalog.setPublished(caseId, after)
     const isQuiet = envelopes.length + changes.lines.length + changes.goneSessions.length === 0
-    if (source !== 'offline' || !isQuiet) deps.published.publish({ changes, source })
+    if (source !== 'offline' || !isQuiet) {
+      deps.published.publish({ changes, source, isOwnHistory })
+    }
     if (!isQuiet || !hasBegun) append(envelopes, caseId)
     else if (++waiting > MAX_WAITING) storeRest()
     storeRestLater()
