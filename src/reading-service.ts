@@ -187,7 +187,7 @@ function searchIndexOf(disk: ReadOnlyDatabase): Database {
   return only<Database>({
     all: (sql, ...values) => (copy ?? disk).all(sql, ...values),
     get: (sql, ...values) => (copy ?? disk).get(sql, ...values),
-    write(work) {
+    writeDerived(work) {
       if (!copy) {
         copy = memoryDatabase()
         copySearchIndex(disk, copy)
