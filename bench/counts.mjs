@@ -6,12 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openConnection } from './connection.mjs'
 import { openIdle, startChild, untilWatching } from './processes.mjs'
 
+/** @import { Casefile } from './processes.mjs' */
 /** @import { Suite, SuiteOptions } from './suite.mjs' */
 
 /** What is written after an answer is written by then: rows, history.md, the search. */
 const SETTLED_MS = 8000
 const IDLE_MS = 20_000
-const RUNBOOK = '## Plan\n\n```sh run\ntrue\n```\n\n```sh run\ntrue\n```\n'
+const STEP = '/bin/true'
+const STEPS = 6
+/** @param {number} steps */
+const runbook = (steps) => `## Plan\n\n${`\`\`\`sh run\n${STEP}\n\`\`\`\n\n`.repeat(steps)}`
 
 /**
  * What an act costs, counted by strace: no matter how busy the machine is, the numbers are the same.
@@ -24,7 +28,9 @@ export const countsSuite = {
     const { ids, cases, connection, pid } = casefile
     const [first, second, third] = ids.map((id) => `/cases/${id}`)
     await connection.ask('PUT', String(first), { title: 'What loads first' })
+    await connection.ask('PUT', String(second), { title: 'Makes history.md' })
     await delay(SETTLED_MS)
+    await connection.ask('GET', String(second)) // as a client reads what it changes
 
     options.say('PUT of a title')
     const put = await traced(pid, async () => {
@@ -45,25 +51,18 @@ export const countsSuite = {
     yield count('hand edit: the file is opened', edit.opened(file), 1)
 
     options.say('a runbook')
-    await connection.ask('PUT', `${third}/memory/runbook.md`, RUNBOOK)
-    await delay(SETTLED_MS)
-    let session = ''
-    const plan = await traced(pid, async () => {
-      const made = await connection.ask('POST', `${third}/sessions`, {
-        type: 'implementing',
-        provider: 'runbook',
-      })
-      session = `${third}/sessions/${made.id}`
-      await untilState(casefile, session, 'plan_ready')
-    })
-    yield count('POST runbook session → plan_ready: syncs', plan.before.syncs, 12)
-    yield count('POST runbook session → plan_ready: programs', plan.before.programs, 0)
-    const run = await traced(pid, async () => {
-      await connection.ask('POST', `${session}/approve`)
-      await untilState(casefile, session, 'complete')
-    })
-    yield count('approve → complete, two steps: programs', run.before.programs, 14)
-    yield count('approve → complete, two steps: syncs', run.before.syncs, 20)
+    const one = await tracedRun(casefile, String(third), 1)
+    yield count('POST runbook session → plan_ready: syncs', one.plan.before.syncs, 12)
+    yield count('POST runbook session → plan_ready: programs', one.plan.before.programs, 0)
+    yield count('approve → the first step: programs', one.work.programsUntil(STEP), 12)
+    const { work } = await tracedRun(casefile, String(third), STEPS)
+    const further = STEPS - 1
+    const more = (/** @type {'programs' | 'syncs'} */ name) =>
+      (work.before[name] - one.work.before[name]) / further
+    yield count('each further step: programs', more('programs') - 1, 2) // without what its text starts
+    yield count('each further step: syncs', more('syncs'), 3)
+    yield count(`approve → complete, ${STEPS} steps: programs`, work.before.programs - STEPS, 30)
+    yield count(`approve → complete, ${STEPS} steps: syncs`, work.before.syncs, 45)
 
     options.say('nothing')
     await delay(35_000) // what runs after half a minute of quiet has run
@@ -107,7 +106,8 @@ function count(what, ours, most) {
  * @param {number} pid @param {() => Promise<unknown>} act
  */
 async function traced(pid, act, settleMs = SETTLED_MS) {
-  const strace = spawn('strace', [...STRACE, '-p', String(pid)], {
+  const processes = [pid, ...descendants(pid)].flatMap((each) => ['-p', String(each)])
+  const strace = spawn('strace', [...STRACE, ...processes], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let text = ''
@@ -115,7 +115,8 @@ async function traced(pid, act, settleMs = SETTLED_MS) {
     text += more
   })
   const ended = once(strace, 'close')
-  while (!text.includes('attached')) await Promise.race([once(strace.stderr, 'data'), ended])
+  while (text.split(' attached').length * 2 <= processes.length)
+    await Promise.race([once(strace.stderr, 'data'), ended])
   await act()
   await delay(settleMs)
   strace.kill('SIGINT')
@@ -125,9 +126,43 @@ async function traced(pid, act, settleMs = SETTLED_MS) {
   return {
     before: countsOf(lines.slice(0, answered)),
     all: countsOf(lines),
+    programsUntil(/** @type {string} */ file) {
+      const at = lines.findIndex((line) => line.includes(`execve("${file}"`))
+      return countsOf(lines.slice(0, at)).programs
+    },
     opened: (/** @type {string} */ file) =>
       lines.filter((line) => /\bopenat\(/.test(line) && line.includes(file)).length,
   }
+}
+
+/** Traces the plan of a runbook, then its work. @param {Casefile} casefile @param {string} path of the case @param {number} steps */
+async function tracedRun(casefile, path, steps) {
+  const { connection, pid, url } = casefile
+  const file = `${url}${path}/memory/runbook.md`
+  const { ok } = await fetch(file, { method: 'PUT', body: runbook(steps) })
+  if (!ok) throw new Error(`${file} cannot be written`)
+  await delay(SETTLED_MS)
+  let session = ''
+  const plan = await traced(pid, async () => {
+    const wanted = { type: 'implementing', provider: 'runbook' }
+    const made = await connection.ask('POST', `${path}/sessions`, wanted)
+    session = `${path}/sessions/${made.id}`
+    await untilState(casefile, session, 'plan_ready')
+  })
+  const work = await traced(pid, async () => {
+    await connection.ask('POST', `${session}/approve`)
+    await untilState(casefile, session, 'complete')
+  })
+  return { plan, work }
+}
+
+/** Such as the process that starts git. @param {number} pid @returns {number[]} */
+function descendants(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number)
+  return children.flatMap((child) => [child, ...descendants(child)])
 }
 
 /** @param {readonly string[]} lines */
@@ -135,8 +170,11 @@ function countsOf(lines) {
   const of = (/** @type {RegExp} */ pattern) => lines.filter((line) => pattern.test(line)).length
   const calls =
     of(/\w\(/) -
-    of(/\b(?:epoll_\w+|futex|read\(\d+<anon_inode|madvise|mprotect|mmap|munmap|getrusage)\b/)
-  const looks = lines.filter((line) => LOOK.test(line))
+    of(
+      /\b(?:epoll_\w+|futex|(?:read|write)\(\d+<anon_inode|madvise|mprotect|mmap|munmap|getrusage)\b/,
+    )
+  // the heartbeat of the lock, for machines that share the state folder, is no look at the files
+  const looks = lines.filter((line) => LOOK.test(line) && !line.includes('/owner.lock"'))
   const seconds = new Set(looks.map((line) => /\d\d:\d\d:\d\d/.exec(line)?.[0])).size
   return { calls, syncs: of(SYNC), programs: of(PROGRAM), seconds }
 }
@@ -167,14 +205,14 @@ async function tracedStart({ root, stateDir, cases }, { program, onEnd }) {
   await delay(1000) // strace writes the rest
   const opened = readFileSync(out, 'latin1')
     .split('\n')
-    .filter((line) => line.includes('.md"'))
+    .filter((line) => line.includes(`"${cases}/`) && line.includes('.md"'))
   const names = readdirSync(cases, { recursive: true }).filter((name) =>
     String(name).endsWith('.md'),
   )
   return { opened: opened.length, files: names.length }
 }
 
-/** @param {import('./processes.mjs').Casefile} casefile @param {string} path @param {string} state */
+/** @param {Casefile} casefile @param {string} path @param {string} state */
 async function untilState({ connection }, path, state) {
   for (;;) {
     const session = await connection.ask('GET', path)

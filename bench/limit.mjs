@@ -21,6 +21,7 @@ const MODES = {
   find: (cases, text = '') =>
     eachFile(cases, (path) => fs.readFileSync(path, 'utf8').toLowerCase().includes(text)),
   watch,
+  chokidar,
   write,
   post,
   hono,
@@ -57,6 +58,15 @@ function watch(cases) {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     console.log(`listening on http://127.0.0.1:${port}`)
   })
+}
+
+/** Has chokidar watch the folders alone, as Casefile does, and says when it is ready. @param {string} cases */
+async function chokidar(cases) {
+  const { watch } = await import('chokidar')
+  const ignored = (/** @type {string} */ _, /** @type {fs.Stats | undefined} */ stats) =>
+    stats?.isFile() === true
+  const options = { ignored, followSymlinks: false, ignoreInitial: true }
+  watch(cases, options).on('ready', () => console.log('ready'))
 }
 
 /**

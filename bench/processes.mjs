@@ -124,13 +124,15 @@ export async function openIdle(size, options, core) {
   return { ...workspace, ...casefile }
 }
 
-/** @param {Pick<Casefile, 'connection'>} casefile */
+/** Returns the milliseconds that the slowest answer took meanwhile. @param {Pick<Casefile, 'connection'>} casefile */
 export async function untilWatching({ connection }) {
-  for (;;) {
+  for (let slowest = 0; ; ) {
+    const began = performance.now()
     const health = await connection.ask('GET', '/health')
+    slowest = Math.max(slowest, performance.now() - began)
     if (health.watching === 'degraded') throw new Error(`it cannot watch: ${health.message}`)
     if (health.problems.length > 0) throw new Error(`it has problems: ${JSON.stringify(health)}`)
-    if (health.watching === 'ok') return
+    if (health.watching === 'ok') return slowest
     await delay(POLL_MS)
   }
 }

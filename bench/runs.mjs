@@ -1,95 +1,96 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openWorkspace, startCasefile, startChild, timeOf, untilWatching } from './processes.mjs'
 import { median } from './suite.mjs'
 
 /** @import { Casefile } from './processes.mjs' */
-/** @import { Suite } from './suite.mjs' */
+/** @import { Row, Suite } from './suite.mjs' */
 
 const ROUNDS = 10
 const STEPS = 21
-const FILES = 100
+const CASES = 100
 const POLL_MS = 5
 /** A program that appends the time at which it runs. */
 const STAMP = 'date +%s%N >> stamps.txt'
 
 /**
- * What a session costs around the programs that it runs: planning with an agent, the start of work, each further step.
+ * What a session costs around the programs that it runs, by the number of files in the repository: planning with an
+ * agent, the start of work, each further step.
  * @type {Suite}
  */
 export const runsSuite = {
-  sizes: [100],
+  sizes: [100, 3000, 50_000],
   async *measure(size, options) {
-    const workspace = openWorkspace(size, options)
+    const workspace = openWorkspace(CASES, options)
     const { root, stateDir } = workspace
-    makeProject(root)
+    makeProject(root, size)
     const places = ['--root', root, '--state-dir', stateDir]
     await timeOf([options.program, 'trust', '--yes', ...places])
     const casefile = await startCasefile(workspace, options)
     await untilWatching(casefile)
-    /** @type {{ plan: number[], start: number[], step: number[], shell: number[] }} */
-    const times = { plan: [], start: [], step: [], shell: [] }
+    /** @type {{ plan: number[], end: number[], start: number[], step: number[], shell: number[] }} */
+    const times = { plan: [], end: [], start: [], step: [], shell: [] }
     for (let round = 0; round < ROUNDS; round++) {
-      options.say(`runs, round ${round + 1}`)
-      times.plan.push(await planTime(casefile))
+      options.say(`runs among ${size} files, round ${round + 1}`)
+      const { plan, end } = await planTimes(casefile)
+      times.plan.push(plan)
+      times.end.push(end)
       const [first, ...rest] = await workTimes(casefile, root)
       times.start.push(Number(first))
       times.step.push(...rest)
       times.shell.push(...(await shellTimes(root)))
     }
     const limit = median(times.shell)
-    const beside = 'a shell, started by Node'
-    const ours = (/** @type {keyof typeof times} */ name) => median(times[name])
-    yield {
-      what: 'POST a session → its agent runs',
-      ours: ours('plan'),
-      beside,
-      limit,
-      goal: {},
+    /** @type {[what: string, name: keyof typeof times, goal: Row['goal']][]} */
+    const rows = [
+      ['POST a session → its agent runs', 'plan', { most: 120 }],
+      ['the agent ends → plan_ready', 'end', { most: 100 }],
+      ['approve → the first step runs', 'start', { most: 100 }],
+      ['each further step', 'step', { ratio: 1.2 }],
+    ]
+    for (const [what, name, goal] of rows) {
+      const on = `${size.toLocaleString('en')} files`
+      yield { what, on, ours: median(times[name]), beside: 'a shell, started by Node', limit, goal }
     }
-    yield {
-      what: 'approve → the first step runs',
-      ours: ours('start'),
-      beside,
-      limit,
-      goal: { most: 150 },
-    }
-    yield { what: 'each further step', ours: ours('step'), beside, limit, goal: { most: 20 } }
   },
 }
 
-/** Some committed files, and an agent that only tells when it runs. @param {string} root */
-function makeProject(root) {
-  for (let index = 0; index < FILES; index++)
-    writeFileSync(join(root, `file-${index}.txt`), `Line ${index}\n`.repeat(100))
+/** Some committed files, and an agent that only writes when it begins and ends. @param {string} root @param {number} files */
+function makeProject(root, files) {
+  for (let index = 0; index < files; index++) {
+    const folder = join(root, `folder-${index % 100}`)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, `${index}.txt`), `Line ${index}\n`.repeat(100))
+  }
   writeFileSync(
     join(root, 'casefile.md'),
     '---\nproviders:\n  mine: { kind: command, plan: [/bin/sh, plan.sh] }\n---\n',
   )
   writeFileSync(
     join(root, 'plan.sh'),
-    "cat > /dev/null\ndate +%s%N > /tmp/stamp-$CASEFILE_SESSION\nprintf '## Hypothesis\\n\\nIt is small.\\n\\n## Plan\\n\\n1. Make it bigger.\\n'\n",
+    "cat > /dev/null\ndate +%s%N > /tmp/stamp-$CASEFILE_SESSION\nprintf '## Hypothesis\\n\\nIt is small.\\n\\n## Plan\\n\\n1. Make it bigger.\\n'\ndate +%s%N >> /tmp/stamp-$CASEFILE_SESSION\n",
   )
   writeFileSync(join(root, '.gitignore'), 'stamps.txt\n')
   const git = (/** @type {string[]} */ ...args) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], {
       cwd: root,
     })
-  git('add', '--', '*.txt', 'plan.sh', 'casefile.md', '.gitignore')
+  git('add', '--', 'folder-*', 'plan.sh', 'casefile.md', '.gitignore')
   git('commit', '--quiet', '-m', 'first')
 }
 
-/** @param {Casefile} casefile */
-async function planTime(casefile) {
+/** The times from the request until the agent runs, and from its end to the plan. @param {Casefile} casefile */
+async function planTimes(casefile) {
   const { path, began } = await newSession(casefile, 'mine')
   await untilState(casefile, path, 'plan_ready')
+  const ready = performance.timeOrigin + performance.now()
   const file = `/tmp/stamp-${path.split('/').at(-1)}`
-  const [stamp] = stampsIn(file)
+  const [runs, ends] = stampsIn(file)
   rmSync(file)
   await casefile.connection.ask('POST', `${path}/abandon`, {})
-  return Number(stamp) - began
+  return { plan: Number(runs) - began, end: ready - Number(ends) }
 }
 
 /** The time until the first step runs, and from each step to the next. @param {Casefile} casefile @param {string} root */

@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   memoryOf,
   openIdle,
   openWorkspace,
   startCasefile,
+  startChild,
   startLimit,
   timeOf,
   untilIdle,
@@ -21,18 +23,12 @@ const ENOUGH_MS = 40_000
 const COMMANDS = 20
 /** After the first rescan: until then V8 has the room that the start needed. */
 const SETTLE_MS = 35_000
-/** By the number of cases: at most so many bytes when idle. */
-const MEMORY = new Map([
-  [10_000, 130 * 2 ** 20],
-  [50_000, 260 * 2 ** 20],
-])
-
 /**
  * How soon the address and the whole list are there after a start, and how much memory an idle service needs.
  * @type {Suite}
  */
 export const startsSuite = {
-  sizes: [10_000, 50_000],
+  sizes: [5_000, 10_000, 50_000],
   async *measure(size, options) {
     const workspace = openWorkspace(size, options)
     const began = performance.now()
@@ -47,13 +43,15 @@ export const startsSuite = {
       ['cold start → the whole list', 'cold', 'readFileSync of every file', 'read', { ratio: 5 }],
       ['warm start → the whole list', 'warm', 'statSync of every file', 'stat', { ratio: 2.5 }],
       ['warm start → address', 'address', 'node -e 0', 'node', { most: 400 }],
+      ['then until it watches', 'watching', 'chokidar alone', 'chokidar', { ratio: 1.3 }],
+      ['GET meanwhile, the longest', 'pause', 'node -e 0', 'node', { most: 50 }],
     ]
     for (const [what, ours, beside, limit, goal] of rows) {
       /** @param {keyof Round} name */
       const middle = (name) => median(rounds.map((round) => round[name]))
       yield { what, ours: middle(ours), beside, limit: middle(limit), goal }
     }
-    yield await memoryRow(workspace, options)
+    yield* memoryRows(workspace, options)
   },
 }
 
@@ -68,9 +66,22 @@ async function startRound({ root, cases, ids, stateDir }, round, options) {
   await first.stop('SIGTERM')
   const [stat, second] = [await limitTo('stat', cases), await startCasefile(folders, options)]
   const warm = await untilListed(second, ids.length)
-  await untilWatching(second)
+  const pause = await untilWatching(second)
+  const watching = second.sinceStart() - warm
   await second.stop('SIGTERM')
-  return { read, cold, stat, warm, address: second.addressMs, node: await timeOf(['-e', '0']) }
+  const node = await timeOf(['-e', '0'])
+  const alone = await startWatcher(cases, options)
+  await alone.stop('SIGKILL')
+  const chokidar = alone.readyMs - node
+  return { read, cold, stat, warm, address: second.addressMs, node, watching, chokidar, pause }
+}
+
+/** chokidar alone, once it is ready. @param {string} cases @param {SuiteOptions} options */
+async function startWatcher(cases, options) {
+  const watcher = startLimit('chokidar', [cases])
+  options.onEnd(() => watcher.stop('SIGKILL'))
+  const { ms } = await watcher.line(/^ready/m)
+  return { ...watcher, readyMs: ms }
 }
 
 /** Milliseconds. @param {'read' | 'stat'} mode @param {string} cases */
@@ -81,30 +92,67 @@ export async function limitTo(mode, cases) {
   return ms
 }
 
-/** Of a warm service that was asked for nothing. @param {Workspace} workspace @param {SuiteOptions} options @returns {Promise<Row>} */
-async function memoryRow({ root, cases, ids, stateDir }, options) {
+/**
+ * Of a service that was asked for nothing: without cases, and for each folder that it watches.
+ * @param {Workspace} workspace @param {SuiteOptions} options @returns {AsyncIterable<Row>}
+ */
+async function* memoryRows({ root, cases, stateDir }, options) {
   options.say('memory when idle')
-  const casefile = await startCasefile({ root, stateDir: `${stateDir}-0` }, options)
-  await untilWatching(casefile)
-  await delay(SETTLE_MS)
-  await untilIdle(casefile.pid)
-  const ours = memoryOf(casefile.pid)
-  await casefile.stop('SIGTERM')
-
-  const watcher = startLimit('watch', [cases])
-  options.onEnd(() => watcher.stop('SIGKILL'))
-  await watcher.line(/^listening on /m)
-  await delay(SETTLE_MS)
-  await untilIdle(watcher.pid)
-  const most = MEMORY.get(ids.length)
-  return {
+  const idle = startChild(['-e', 'setInterval(() => {}, 1e6)'])
+  options.onEnd(() => idle.stop('SIGKILL'))
+  const nothing = {
+    ours: await idleMemory(openWorkspace(0, options), options),
+    limit: memoryOf(idle.pid),
+  }
+  await idle.stop('SIGKILL')
+  const ours = await idleMemory({ root, stateDir: `${stateDir}-0` }, options)
+  const alone = await startWatcher(cases, options)
+  const limit = await settledMemory(alone.pid)
+  await alone.stop('SIGKILL')
+  const folders = readdirSync(cases, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  ).length
+  /** @param {number} all @param {number} least */
+  const perFolder = (all, least) => (all - least) / 1024 / folders
+  yield {
+    what: 'memory (RSS), idle for 35 s, no cases',
+    unit: 'bytes',
+    ...nothing,
+    beside: 'Node alone',
+    goal: { most: 75 * 2 ** 20 },
+  }
+  yield {
     what: 'memory (RSS), idle for 35 s',
     unit: 'bytes',
     ours,
-    beside: 'a process that watches',
-    limit: memoryOf(watcher.pid),
-    goal: most === undefined ? {} : { most },
+    beside: 'chokidar alone',
+    limit,
+    goal: {},
   }
+  yield {
+    what: 'KB of it for each watched folder',
+    unit: 'count',
+    ours: perFolder(ours, nothing.ours),
+    beside: 'chokidar alone',
+    limit: perFolder(limit, nothing.limit),
+    goal: { most: 7.5 },
+  }
+}
+
+/** @param {{ root: string, stateDir: string }} workspace @param {SuiteOptions} options */
+async function idleMemory(workspace, options) {
+  const casefile = await startCasefile(workspace, options)
+  await untilWatching(casefile)
+  const bytes = await settledMemory(casefile.pid)
+  await casefile.stop('SIGTERM')
+  return bytes
+}
+
+/** @param {number} pid */
+async function settledMemory(pid) {
+  await delay(SETTLE_MS)
+  await untilIdle(pid)
+  return memoryOf(pid)
 }
 
 /**
@@ -125,7 +173,7 @@ export const cliSuite = {
       what: 'casefile list, no service',
       ...percentiles(times),
       beside: 'node -e 0',
-      goal: { over: 200 },
+      goal: { over: 150 },
     }
   },
 }

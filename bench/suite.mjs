@@ -69,7 +69,8 @@ function cellsOf({ size, what, on = cases(size), unit = 'ms', ours, beside, limi
   const text = given.map(([, text]) => text).join(', ')
   const isMet = given.every(([, , isMet]) => isMet)
   const met = given.length === 0 ? '' : isMet ? 'yes' : '**no**'
-  return [what, on, write(ours), beside, write(limit), `${short(ours / limit)}×`, text, met]
+  const times = limit > 0 ? `${short(ours / limit)}×` : ''
+  return [what, on, write(ours), beside, write(limit), times, text, met]
 }
 
 /** Two or three digits that count. @param {number} value */

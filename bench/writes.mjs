@@ -70,7 +70,7 @@ export const writesSuite = {
       unit: 'perSecond',
       ...(await measured('put', MANY)).rates,
       beside: 'a durable write',
-      goal: { share: 0.5 },
+      goal: { share: 0.4 },
     }
     yield {
       what: 'POST a case, p50',

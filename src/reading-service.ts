@@ -1,7 +1,6 @@
 /** Answers GET requests about cases from the files, for commands that take no ownership and write nothing. */
 
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { createBus } from './events/bus.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { realPathOf } from './files/real-path.ts'
@@ -28,7 +27,6 @@ import {
 } from './state/read-database.ts'
 import { readRecords } from './state/records.ts'
 import { copySearchIndex } from './state/search-tables.ts'
-import { TRAILS_FOLDER } from './state/state-folder.ts'
 import { createWebhookStore } from './state/webhooks.ts'
 import { readSyncStatus } from './sync/sync-status.ts'
 import { readWebhooks } from './webhooks/read-webhooks.ts'
@@ -80,7 +78,7 @@ export async function openReadingApp(
     isGits: () => false,
     hasRead: catalog.has,
     lastText: catalog.lastText,
-    trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
+    trails: readTrailMemory(database),
     ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish: ({ caseId }) => search.change(caseId),
     sawText: search.sawText,
@@ -189,7 +187,7 @@ function searchIndexOf(disk: ReadOnlyDatabase): Database {
   return only<Database>({
     all: (sql, ...values) => (copy ?? disk).all(sql, ...values),
     get: (sql, ...values) => (copy ?? disk).get(sql, ...values),
-    write(work) {
+    writeDerived(work) {
       if (!copy) {
         copy = memoryDatabase()
         copySearchIndex(disk, copy)

@@ -73,7 +73,7 @@ const FEW_CASES = 200
  * (`start`).
  */
 async function startServer(options: ServeOptions): Promise<Served> {
-  const service = await openService({ ...options, build: await build() })
+  const service = await openService({ ...options, build: build() })
   const streams = createStreamRegistry()
   let port = options.port
   let hasLocalhost = true

@@ -15,7 +15,7 @@ export interface ServiceOptions {
   short?: boolean
   /** Whether to use read-only mounts if they work; default true. */
   mount?: boolean
-  build?: Build
+  build?: Build | Promise<Build>
   environment?: NodeJS.ProcessEnv
   /** Nondeterministic parts, for tests. */
   now?: () => Date

@@ -37,13 +37,12 @@ import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { readRecords } from './state/records.ts'
-import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createRecordSync } from './sync/record-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
-import type { CaseChange, Change } from './workspace/case-entry.ts'
+import type { CaseChange } from './workspace/case-entry.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
 import { createCatalog } from './workspace/index/catalog.ts'
 import { createIndexFile } from './workspace/index-file.ts'
@@ -102,7 +101,6 @@ async function open(
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
   const limits = { ...TIME_LIMITS, ...options.limits }
-  const build = options.build ?? { version: '0.0.0', commit: null }
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
   // the folders, and the ownership that allows writing to them
@@ -120,19 +118,19 @@ async function open(
   undo.add(useParser())
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
+  const build = (await options.build) ?? { version: '0.0.0', commit: null }
 
   // parts that others share
   const mutex = createKeyedMutex()
   const running = new Set<string>()
-  const changed = createBus<CaseChange>(onError)
-  const changes = createBus<Change>(onError)
+  const changes = createBus<CaseChange>(onError)
   const published = createBus<Published>(onError)
   const outputs = createBus<SessionOutput>(onError)
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const historyLines = createHistoryLines(database)
-  const history = createPendingHistory({ database, lines: historyLines, layout, log })
+  const history = createPendingHistory({ database, lines: historyLines, layout, git, log })
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
   const baselineStore = createBaselineStore(database, log)
@@ -146,12 +144,13 @@ async function open(
   const search = createSearch({ layout, database, catalog, lists, log })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
+    database,
     catalog,
     mutex,
     git,
     state,
     ownership,
-    publish: changed.publish,
+    publish: changes.publish,
     sawNames: () => problems.changed(),
     isRunningHere,
     now,
@@ -168,7 +167,6 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
-  warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -183,6 +181,7 @@ async function open(
   const publisher = createPublisher({
     catalog,
     log: eventLog,
+    database,
     stored,
     format,
     history,
@@ -210,7 +209,7 @@ async function open(
     scan,
     synchronizer,
     git,
-    publish: changed.publish,
+    publish: changes.publish,
     leftProcesses: options.leftProcesses,
     now,
     log,
@@ -261,14 +260,11 @@ async function open(
   })
 
   // every change, by a request or by hand, takes this path
-  changed.subscribe(({ found }) => {
-    for (const change of found) changes.publish(change)
-  })
-  changed.subscribe(({ caseId }) => search.change(caseId))
-  changed.subscribe(({ caseId }) => runGuard.look(caseId))
-  changed.subscribe(publisher.changed)
+  changes.subscribe(({ caseId }) => search.change(caseId))
+  changes.subscribe(({ caseId }) => runGuard.look(caseId))
+  changes.subscribe(publisher.changed)
   // made one by one during the start, because all at once would block requests
-  const stopPreparing = changed.subscribe(({ caseId }) => void catalog.json(caseId))
+  const stopPreparing = changes.subscribe(({ caseId }) => void catalog.row(caseId))
   published.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
@@ -311,13 +307,13 @@ async function open(
     const unanswered = catalog.readAtStart()
     catalog.endStart()
     stopPreparing()
-    changed.subscribe(({ caseId, source }) => {
+    changes.subscribe(({ caseId, source }) => {
       if (source !== 'service') handEdits.look(caseId)
     })
     for (const id of unanswered) handEdits.look(id)
     handEditHistory.begin()
-    void index.write() // a clone has no index.md
     synchronizer.start()
+    void synchronizer.watched().then(index.write) // a clone has no index.md
     problems.begin()
     undo.add(problems.close, watchEntries(root, problems.changed, log))
     stage = 'begun'

@@ -11,7 +11,6 @@ import { lastSessionNumber } from '../state/session-numbers.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import type { RecordFile } from '../workspace/record.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
-import { acceptTrail } from './accept-trail.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import { findDuplicateNumber, type NumberedSession } from './duplicate-numbers.ts'
 import type { Fixer } from './fixer.ts'
@@ -82,7 +81,6 @@ async function writeRenumbered(
   }
   const within = layout.caseFolder(id)
   await createDurable(layout.sessionFile(id, to), Buffer.from(renumbered), { within })
-  await acceptTrail(snapshot, read, renumbered)
   return to
 }
 

@@ -16,8 +16,7 @@ export async function fixLatest(fixer: Fixer, { id }: CaseEntry): Promise<void> 
       await removeLatest(folder)
       return 'removed, because there is no session'
     }
-    const result = await setLatest(folder, newest, fixer.now())
-    if (result !== 'pointed') return null
+    if (!(await setLatest(folder, newest, fixer.now()))) return null
     const isKept = kinds.get('latest.md') === 'file'
     return `it points to session ${newest}${isKept ? ' again; the file in its place is kept as a conflict copy' : ''}`
   })

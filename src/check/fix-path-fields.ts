@@ -7,8 +7,8 @@ import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { editText } from '../workspace/text-edit.ts'
 import type { Fixer } from './fixer.ts'
+import { editText } from './text-edit.ts'
 
 /** A record file, and those of its fields that repeat its path. */
 interface PathFile {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { createDurable } from '../files/durable-write.ts'
-import { isFolder } from '../files/folder-names.ts'
-import { removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
+import { entriesIn, isFolder, kindsNow } from '../files/folder-names.ts'
+import { isTempName, removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
 import { AppError, type ErrorCode } from '../model/app-error.ts'
+import { UUID } from '../model/words.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
-import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
-import { foldersWithRecords } from '../workspace/leftovers.ts'
+import { type Layout, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { letGitTakePictures } from '../workspace/pictures.ts'
 import type { Fixer } from './fixer.ts'
 
@@ -55,6 +55,20 @@ export async function removeLeftovers(fixer: Fixer): Promise<void> {
       await ownership.release()
     }
   })
+}
+
+/** Returns the folders of a memory root that may contain temporary files. */
+async function foldersWithRecords(layout: Layout): Promise<string[]> {
+  const found = [layout.memoryRoot, layout.cases]
+  for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
+    const folder = layout.caseFolder(id)
+    const inside = kindsNow(folder)
+    if (!inside || inside === 'hidden') continue
+    if ([...inside.keys()].some(isTempName)) found.push(folder)
+    const folders = [...inside].filter(([, kind]) => kind === 'folder')
+    found.push(...folders.map(([name]) => join(folder, name)))
+  }
+  return found
 }
 
 function nullFor(code: ErrorCode): (error: unknown) => null {

@@ -5,15 +5,14 @@ import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { editedSession } from '../markdown/session-texts.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { validSession } from '../markdown/valid-session.ts'
-import { type Session, serviceFields } from '../model/session.ts'
+import { serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { editText } from '../workspace/text-edit.ts'
 import { isSameTrail } from '../workspace/trail-guard.ts'
-import { acceptTrail } from './accept-trail.ts'
 import { isSealed, statedIn } from './fix-path-fields.ts'
 import type { Fixer } from './fixer.ts'
 import { recordRenumbering } from './record-renumbering.ts'
+import { editText } from './text-edit.ts'
 
 /**
  * Restores audit trail lines that someone changed, if this machine remembers them. Lines out of order are ignored
@@ -65,16 +64,9 @@ export async function fixStateCopies(fixer: Fixer, entry: CaseEntry): Promise<vo
         const isValid = !('reason' in (await validSession(fixed, entry.id, number)))
         return isValid || !isSealed(text) ? fixed : text
       })
-      if (!edited) return null
-      return isOurs(fixer, entry.id, value)
-        ? `state is ${value.state} again, as in its audit trail`
-        : `state is now ${value.state}, as in the last line of its audit trail, which this machine did not write`
+      return edited ? `state is now ${value.state}, as in the last line of its audit trail` : null
     })
   }
-}
-
-function isOurs({ snapshot }: Fixer, caseId: string, { id }: Session): boolean {
-  return snapshot.trails.recall(caseId, id) !== null
 }
 
 /**
@@ -100,7 +92,6 @@ export async function fixMovedSessions(fixer: Fixer, entry: CaseEntry): Promise<
       })
       const session = edited ? await validSession(renumbered, entry.id, number) : null
       if (session && !('reason' in session)) {
-        await acceptTrail(fixer.snapshot, session, renumbered)
         await recordRenumbering(fixer, entry.id, session, { from, to: number })
       }
       return edited ? `session ${from} is now session ${number}, as in the file's name` : null

@@ -4,8 +4,8 @@ import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { renumberedAct } from '../model/history-acts.ts'
 import type { Session } from '../model/session.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
-import { editText } from '../workspace/text-edit.ts'
 import type { Fixer } from './fixer.ts'
+import { editText } from './text-edit.ts'
 
 /**
  * Adds to history.md that a session has another number now: its older lines have the old one. A history.md that cannot

@@ -8,15 +8,14 @@ import { SETTINGS_FILE } from '../model/settings.ts'
 import type { PlaceOptions } from '../settings/folders.ts'
 import { findPlaces } from '../settings/places.ts'
 import { readBaselines } from '../state/baselines.ts'
-import { hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
+import { emptyDatabase, hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
 import { partsOfKey, readRecords } from '../state/records.ts'
 import { readRuns } from '../state/runs.ts'
-import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { type Catalog, createCatalog } from '../workspace/index/catalog.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createScan } from '../workspace/scan.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
-import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
+import { readTrailMemory } from '../workspace/trail-memory.ts'
 import { trailSources } from '../workspace/true-trail.ts'
 
 /** A workspace as its files are now, read without a service or next to a running one. */
@@ -28,8 +27,6 @@ export interface Snapshot {
   hasServed: boolean
   catalog: Catalog
   texts: Texts
-  /** The last audit trails that this machine wrote. */
-  trails: TrailMemory
   /** Whether a run record says that the session is running on this machine. */
   isRunningHere(sessionId: string): boolean
   /** Problems in casefile.md. */
@@ -73,19 +70,18 @@ async function openSnapshot(
     ...(baselines?.own ?? []),
   ])
   const catalog = createCatalog({ isRunningHere, baseline: (id) => pins.get(id) })
-  const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
-  const database = openToRead(stateDir)
-  const stored = database && readRecords(database)
+  const database = openToRead(stateDir) ?? emptyDatabase()
+  const stored = readRecords(database)
   const scan = createScan({
     layout,
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
     isGits: () => false,
-    trails,
+    trails: readTrailMemory(database),
     hasRead: () => false,
     // only for audit trails: the earlier content of a broken file is not in the snapshot
-    lastText: (key) => stored?.text(...partsOfKey(key)) ?? null,
+    lastText: (key) => stored.text(...partsOfKey(key)),
     ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish() {},
     onUnstable() {}, // every file is taken as it is
@@ -93,18 +89,26 @@ async function openSnapshot(
   await lookForRuns()
   await scan.readAll()
   await lookForRuns() // a run may have begun meanwhile
-  database?.close()
+  // a service may have published more since a file was read
+  for (const { id, sessions } of catalog.ids().map((id) => catalog.entry(id)!)) {
+    if (![...sessions.values()].some(isTrailChanged)) continue
+    await scan.readCase(id, 'anything')
+  }
+  database.close()
   return {
     layout,
     stateDir,
     catalog,
-    trails,
     isRunningHere,
     hasServed: hasDatabase(stateDir),
     texts: createTexts(layout, () => null),
     settingsProblems: (await settings()).problems,
     unknownEntries: scan.unknownEntries(),
   }
+}
+
+function isTrailChanged({ problems }: { problems: readonly Problem[] }): boolean {
+  return problems.some(({ code }) => code === 'trail_changed')
 }
 
 function isThere(path: string): boolean {

@@ -1,6 +1,7 @@
 /** Table `events`: every event with its id. Streams read from here, so a client that reconnects misses nothing. */
 
 import type { Database, Run } from '../state/database.ts'
+import { createBus } from './bus.ts'
 import { createLogEpochs } from './log-epochs.ts'
 
 export interface LogEvent {
@@ -84,19 +85,13 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
   let onDisk = last
   let prepare: ((events: readonly LogEvent[]) => Alongside) | null = null
   let isTrimming = false
-  const listeners = new Set<(event: LogEvent) => void>()
+  const stored = createBus<LogEvent>((error) => log(`a listener of the event log failed: ${error}`))
   const readers = new Set<{ at: number }>()
 
   function publish(event: LogEvent): void {
     onDisk = event.id
     if (first === 0) first = event.id
-    for (const listener of [...listeners]) {
-      try {
-        listener(event)
-      } catch (error) {
-        log(`a listener of the event log failed: ${error}`)
-      }
-    }
+    stored.publish(event)
   }
 
   /** Trims in steps of a tenth, so that a full log is not trimmed with every event. */
@@ -179,10 +174,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     get failure() {
       return database.failure
     },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    subscribe: stored.subscribe,
     read: (after) => read(after, onDisk),
     get first() {
       return first

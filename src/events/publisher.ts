@@ -1,6 +1,6 @@
 /**
  * Where every change becomes an event: a request, a hand edit that the synchronizer read, a git checkout, an edit
- * made while no service ran. Events, and the rows of what was published, are one transaction.
+ * made while no service ran. Events, and the row of the case that they are about, are one transaction.
  */
 
 import { forEachInTurn } from '../files/yielding.ts'
@@ -15,10 +15,11 @@ import {
 } from '../model/changes.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Run } from '../state/database.ts'
+import type { Database, Run } from '../state/database.ts'
 import { putFormat, putWorkspaceProblems, type ReadRecords } from '../state/records.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
+import type { RowsToWrite } from '../workspace/index/unsaved-rows.ts'
 import type { PendingHistory } from '../workspace/pending-history.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
@@ -33,7 +34,7 @@ export interface Publisher {
    * Call if a case may have changed, with the memory files that a request has just written. Before `begin` the case
    * is only noted.
    */
-  changed(change: Pick<CaseChange, 'caseId' | 'source' | 'wrote'>): void
+  changed(change: CaseChange): void
   /** Publishes problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
   /**
@@ -49,54 +50,71 @@ export interface Publisher {
 export interface Published {
   changes: Changes
   source: ChangeSource
+  /** Whether a change of history.md is only lines that this service wrote. */
+  isOwnHistory: boolean
 }
 
 export interface PublisherDeps {
   catalog: Catalog
   log: Pick<EventLog, 'append' | 'flushed'>
+  database: Pick<Database, 'writeDerived'>
   stored: ReadRecords
   /** The format of what is stored now. */
   format: string
-  history: Pick<PendingHistory, 'isOwnChange' | 'published' | 'takeSettled'>
+  history: Pick<PendingHistory, 'isOwnChange' | 'published' | 'takeSettled' | 'hasUnsynced'>
   now: () => string
   published: Bus<Published>
 }
 
-/** How many cases may wait for the next transaction. */
-const MAX_WAITING = 50
+/** Rows that no event waits for are stored when nothing was published for this time, or when so many wait. */
+const REST_MS = 5000
+const MAX_WAITING = 100
 
 export function createPublisher(deps: PublisherDeps): Publisher {
   const { catalog, log, stored, history, now } = deps
   let hasBegun = false
+  let isClosed = false
   /** Cases read since the start, which may have changed while no service ran. */
   const read = new Set<string>()
   let workspaceProblems: string | undefined
-  /** Called when what waits for the next transaction is stored. */
-  let afterwards: (() => void)[] = []
+  /** How many cases have rows that no event waits for. */
+  let waiting = 0
+  let timer: NodeJS.Timeout | undefined
 
-  /** `alongside` is written in the same transaction. */
-  function append(envelopes: readonly Envelope[], alongside?: (run: Run) => void): void {
-    const rows = catalog.unsavedRows()
-    if (envelopes.length === 0 && rows.isEmpty && !alongside) return
+  /** The rows of a case, or of all, for the next transaction. */
+  function takeRows(caseId?: string): RowsToWrite {
+    const rows = catalog.unsavedRows(caseId)
+    for (const [id, reading] of rows.published) history.published(id, historyHash(reading))
+    return rows
+  }
+
+  /** Stores events in one transaction with the rows of the case, or of all, and what `alongside` writes. */
+  function append(envelopes: readonly Envelope[], caseId?: string, alongside?: (run: Run) => void) {
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
     }))
-    const written = afterwards
-    afterwards = []
+    const rows = takeRows(caseId)
+    const write = (run: Run) => {
+      rows.write(run)
+      alongside?.(run)
+    }
+    log.append(events, write, rows.onWritten)
+  }
+
+  /** Stores what no event waits for, such as newer stamps, and history.md with the lines that the service appended. */
+  function storeRest(): void {
+    clearTimeout(timer)
+    waiting = 0
+    if (history.hasUnsynced()) storeRestLater()
+    const rows = takeRows()
     const settle = history.takeSettled()
-    log.append(
-      events,
-      (run) => {
-        rows.write(run)
-        settle(run)
-        alongside?.(run)
-      },
-      () => {
-        rows.onWritten()
-        for (const each of written) each()
-      },
-    )
+    if (!settle && rows.isEmpty) return
+    const write = (run: Run) => {
+      rows.write(run)
+      settle?.(run)
+    }
+    deps.database.writeDerived(write, rows.onWritten)
   }
 
   function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
@@ -114,11 +132,18 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       return [{ event_type: type, timestamp, payload }]
     })
     catalog.setPublished(caseId, after)
-    afterwards.push(() => history.published(caseId, after && historyHash(after)))
     const isQuiet = envelopes.length + changes.lines.length + changes.goneSessions.length === 0
-    if (source !== 'offline' || !isQuiet) deps.published.publish({ changes, source })
-    // the lines that the service appends after each change wait for the next one
-    if (!isQuiet || !isOwnHistory || afterwards.length > MAX_WAITING) append(envelopes)
+    if (source !== 'offline' || !isQuiet) {
+      deps.published.publish({ changes, source, isOwnHistory })
+    }
+    if (!isQuiet || !hasBegun) append(envelopes, caseId)
+    else if (++waiting > MAX_WAITING) storeRest()
+    storeRestLater()
+  }
+
+  function storeRestLater(): void {
+    clearTimeout(timer)
+    if (!isClosed) timer = setTimeout(storeRest, REST_MS).unref()
   }
 
   function publishWorkspace(problems: readonly Problem[]): void {
@@ -133,7 +158,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       payload,
     }))
     workspaceProblems = text
-    append(envelopes, (run) => putWorkspaceProblems(run, text))
+    append(envelopes, undefined, (run) => putWorkspaceProblems(run, text))
   }
 
   return {
@@ -155,12 +180,12 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         read.delete(id)
         if (!isFirstStart) return publish(id, 'offline')
         catalog.setPublished(id, catalog.reading(id))
-        append([])
+        append([], id)
       })
       if (isFirstStart) workspaceProblems = JSON.stringify(problems)
       else publishWorkspace(problems)
       // in the last transaction, so that an interrupted first start is repeated
-      append([], (run) => {
+      append([], undefined, (run) => {
         putWorkspaceProblems(run, workspaceProblems!)
         putFormat(run, deps.format)
       })
@@ -168,7 +193,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       await log.flushed()
     },
     close() {
-      if (hasBegun) append([])
+      if (hasBegun) storeRest()
+      isClosed = true
+      clearTimeout(timer)
     },
   }
 }

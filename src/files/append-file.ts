@@ -6,7 +6,8 @@ import { AppError } from '../model/app-error.ts'
 import { readDescriptor, syncData } from './descriptors.ts'
 import { syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
-import { pinFolder } from './pinned-folder.ts'
+import { movedMeanwhile, pinFolder } from './pinned-folder.ts'
+import { isOpenWithin } from './safe-read.ts'
 import { storageError } from './storage-error.ts'
 
 export interface AppendOptions {
@@ -34,25 +35,20 @@ export function appendToFile(
   more: (present: Buffer | null) => Appendix,
 ): { bytes: Buffer; isNew: boolean } {
   try {
-    const folder = pinFolder(dirname(path), within)
+    const { fd, isNew } = opened(path, within)
     try {
-      const { fd, isNew } = opened(`${folder.path}/${basename(path)}`)
-      try {
-        const stats = fstatSync(fd)
-        if (!stats.isFile()) throw unreadable(path, NOT_A_FILE)
-        const present = readDescriptor({ fd, stats }, maxBytes)
-        if (!present) throw unreadable(path, `it has more than ${maxBytes} bytes`)
-        const { keep, bytes } = more(isNew ? null : present)
-        if (keep + bytes.length > maxBytes)
-          throw unreadable(path, `it would have more than ${maxBytes} bytes`)
-        if (keep < present.length) ftruncateSync(fd, keep)
-        appendAll(fd, bytes, keep)
-        return { bytes: Buffer.concat([present.subarray(0, keep), bytes]), isNew }
-      } finally {
-        closeSync(fd)
+      const present = isNew ? null : contentOf(fd, path, { maxBytes, within })
+      const { keep, bytes } = more(present)
+      if (keep + bytes.length > maxBytes)
+        throw unreadable(path, `it would have more than ${maxBytes} bytes`)
+      if (present && keep < present.length) ftruncateSync(fd, keep)
+      appendAll(fd, bytes, keep)
+      return {
+        bytes: present ? Buffer.concat([present.subarray(0, keep), bytes]) : Buffer.from(bytes),
+        isNew,
       }
     } finally {
-      folder.close()
+      closeSync(fd)
     }
   } catch (error) {
     throw storageError(error, path)
@@ -61,14 +57,30 @@ export function appendToFile(
 
 const NOT_A_FILE = 'it is not a regular file'
 
-function opened(path: string): { fd: number; isNew: boolean } {
+function contentOf(fd: number, path: string, { maxBytes, within }: AppendOptions): Buffer {
+  if (!isOpenWithin(fd, path, within)) throw movedMeanwhile(dirname(path))
+  const stats = fstatSync(fd)
+  if (!stats.isFile()) throw unreadable(path, NOT_A_FILE)
+  const present = readDescriptor({ fd, stats }, maxBytes)
+  if (!present) throw unreadable(path, `it has more than ${maxBytes} bytes`)
+  return present
+}
+
+function opened(path: string, within: string): { fd: number; isNew: boolean } {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
   const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
   try {
     return { fd: openSync(path, flags), isNew: false }
   } catch (error) {
-    if (hasCode(error, 'ENOENT'))
-      return { fd: openSync(path, flags | O_CREAT | O_EXCL), isNew: true }
+    if (hasCode(error, 'ENOENT')) {
+      const folder = pinFolder(dirname(path), within)
+      try {
+        const place = `${folder.path}/${basename(path)}`
+        return { fd: openSync(place, flags | O_CREAT | O_EXCL), isNew: true }
+      } finally {
+        folder.close()
+      }
+    }
     if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO', 'ENODEV')) throw unreadable(path, NOT_A_FILE)
     throw error
   }

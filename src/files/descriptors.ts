@@ -4,6 +4,7 @@
  */
 
 import {
+  close,
   constants,
   fdatasync,
   fstatSync,
@@ -41,8 +42,8 @@ export function openRegular(path: string, open: Set<number>): OpenFile | null {
 
 /** Reads the whole open file; null if it is larger than `maxBytes`. */
 export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffer | null {
-  for (let { size } = stats; ; { size } = fstatSync(fd)) {
-    if (size > maxBytes) return null
+  let { size } = stats
+  while (size <= maxBytes) {
     const buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
     do {
@@ -52,8 +53,11 @@ export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffe
       if (length < buffer.length && (read === 0 || length >= size))
         return buffer.subarray(0, length)
     } while (length < buffer.length)
-    // it has grown since
+    if (size === maxBytes) return null
+    // it has grown since, or its file system does not say how large it is
+    size = Math.min(maxBytes, Math.max(2 * size + 1, fstatSync(fd).size))
   }
+  return null
 }
 
 export function isSameFile(a: Stats | undefined, b: Stats): boolean {
@@ -81,6 +85,9 @@ export function syncDescriptor(fd: number): Promise<void> {
   })
 }
 export const syncData = promisify(fdatasync)
+
+/** Closes in the thread pool, as freeing a file without a name takes a while. */
+export const closeDescriptor = promisify(close)
 
 /** Up to this size a write is synchronous: it takes about 20 µs. */
 const SMALL_BYTES = 64 * 1024

@@ -3,11 +3,12 @@
  * old bytes or its new ones. `storage-error.ts` turns disk errors into API errors.
  */
 
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { AppError } from '../model/app-error.ts'
 import { hasCode } from './errno.ts'
 import { confirmChange } from './failing-folders.ts'
+import { discard, writeNewFile } from './new-file.ts'
 import { pinFolder } from './pinned-folder.ts'
 import {
   type ReplaceOptions,
@@ -17,6 +18,7 @@ import {
   stageReplacement,
 } from './staged-file.ts'
 import { storageError } from './storage-error.ts'
+import { tempName } from './temp-files.ts'
 
 /**
  * Replaces a file atomically and durably: after any crash it is completely old or completely new, and it is new once
@@ -42,6 +44,18 @@ export async function createDurable(
   options: StageOptions = {},
 ): Promise<void> {
   await finish(await stageNew(path, bytes, options))
+}
+
+/** Replaces a file atomically, without a sync: for what means nothing after a crash of the machine. */
+export async function writeVolatile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  const temp = tempName(path)
+  try {
+    await writeNewFile(temp, bytes, { mode, isVolatile: true })
+    renameSync(temp, path)
+  } catch (error) {
+    await discard(temp)
+    throw storageError(error, path)
+  }
 }
 
 async function finish(file: StagedFile): Promise<void> {

@@ -20,6 +20,8 @@ import { codeOf, hasCode } from './errno.ts'
 interface NewFileOptions {
   mode?: number | undefined
   like?: Stats | null
+  /** Not synced. */
+  isVolatile?: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ export async function writeNewFile(
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
     // never retry a failed fsync: the kernel may have dropped the pages
-    await syncDescriptor(fd)
+    if (!options.isVolatile) await syncDescriptor(fd)
     mustHaveSize(fstatSync(fd), bytes.length)
   } catch (error) {
     closeSync(fd)
@@ -78,9 +80,11 @@ function mayStay(error: unknown): void {
 function firstMode({ mode, like }: NewFileOptions): number {
   const wanted = mode ?? like?.mode ?? 0o666
   if (!like) return wanted & 0o777
-  const isOurs = like.uid === process.geteuid?.()
+  const isOurs = like.uid === OWN_UID
   return isOurs && ((wanted >> 3) & 0o7) === (wanted & 0o7) ? wanted & 0o777 : 0o600
 }
+
+const OWN_UID = process.geteuid?.()
 
 /** Keeps the owner, so that a service run as root does not take over a user's files. */
 function takeOwnerAndMode(fd: number, { mode, like }: NewFileOptions): void {

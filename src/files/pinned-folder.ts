@@ -28,10 +28,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
   try {
     const pinned = locateOpenFile(fd)
     if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
-      throw new AppError(
-        'changed_meanwhile',
-        `${basename(path)} leads out of the case's folder or was moved meanwhile; nothing was written. Check the folder, then repeat the change.`,
-      )
+      throw movedMeanwhile(path)
     }
     return {
       path: openFilePath(fd) ?? path,
@@ -49,4 +46,11 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
     closeSync(fd)
     throw error
   }
+}
+
+export function movedMeanwhile(path: string): AppError {
+  return new AppError(
+    'changed_meanwhile',
+    `${basename(path)} leads out of the case's folder or was moved meanwhile; nothing was written. Check the folder, then repeat the change.`,
+  )
 }

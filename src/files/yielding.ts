@@ -16,6 +16,12 @@ export async function yieldIfBusy(): Promise<void> {
   sliceBegan = performance.now()
 }
 
+/** Resolves when all events that the kernel has now are delivered. */
+export async function pendingEvents(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
+}
+
 /**
  * Runs `work` for one item after another, including items added meanwhile, and yields to requests. Rejects with the
  * signal's reason when aborted.

@@ -1,7 +1,7 @@
 /** Detects a running checkout, merge or rebase: reads and writes wait for it. */
 
 import { lstatSync, type Stats } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, hasCode } from '../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
@@ -44,6 +44,8 @@ interface Span {
 export function createGitActivity(folder: string, log: (line: string) => void): GitActivity {
   const spans: Span[] = []
   let gitDir: string | null = null
+  /** The `.git` by which it was found; null if that must be looked for again. */
+  let dotGit: string | null = null
   let lookAgainAt = Number.NEGATIVE_INFINITY
   let lastIndex = ''
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -72,9 +74,22 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
     return REBASES.some((name) => statsOf(join(git, name)) !== null)
   }
 
+  /** Names the nearest `.git` folder, or is empty without one; null for a file or a link, which may lead elsewhere later. */
+  function nearestDotGit(): string | null {
+    for (let top = folder; ; top = dirname(top)) {
+      const stats = statsOf(join(top, '.git'))
+      if (stats) return stats.isDirectory() ? `${top} ${stats.ino}` : null
+      if (top === dirname(top)) return ''
+    }
+  }
+
   async function gitFolder(): Promise<string | null> {
     if (performance.now() < lookAgainAt) return gitDir
-    gitDir = (await findDotGit(folder, unknown))?.gitDir ?? null
+    const nearest = nearestDotGit()
+    if (nearest === null || nearest !== dotGit) {
+      gitDir = (await findDotGit(folder, unknown))?.gitDir ?? null
+      dotGit = nearest
+    }
     lookAgainAt = performance.now() + LOOK_AGAIN_MS
     return gitDir
   }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { findProgram } from '../runners/process/find-program.ts'
-import { hookFiles } from '../state/hook-files.ts'
 import type { AgentHooks, Place } from './agent-hooks.ts'
 import { claudeHooks } from './claude.ts'
 import { codexHooks } from './codex.ts'
 import { copilotHooks } from './copilot.ts'
 import { geminiHooks } from './gemini.ts'
 import type { HookTarget } from './hook-command.ts'
+import { hookFiles } from './hook-files.ts'
 import { opencodeHooks } from './opencode.ts'
 
 /** The agents whose hooks can be installed. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { hookFiles } from '../state/hook-files.ts'
+import { hookFiles } from './hook-files.ts'
 
 /** Records about this machine's settings files, by path. */
 export interface Records<T> {

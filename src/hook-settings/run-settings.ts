@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
-import { hookFiles } from '../state/hook-files.ts'
 import { claudeGroups } from './claude.ts'
 import { codexGroups, codexHash } from './codex.ts'
 import type { HookTarget } from './hook-command.ts'
+import { hookFiles } from './hook-files.ts'
 import type { HookGroup } from './json-hooks.ts'
 
 /** The agents that can start so. */

@@ -9,7 +9,7 @@ import {
   withdrawFromHooks,
   writeHookFinder,
   writeHookScript,
-} from '../state/hook-files.ts'
+} from './hook-files.ts'
 
 export interface HookPlaces {
   /** The workspace. */

@@ -11,8 +11,8 @@ import { CLIENT_SECRET, SYSTEM_FIRST } from '../runners/hooks/hook-script.ts'
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
-import { announceToHooks, hookFiles, newSecrets } from '../state/hook-files.ts'
 import { stateFolders } from '../state/state-folder.ts'
+import { announceToHooks, hookFiles, newSecrets } from './hook-files.ts'
 import { type HookPlaces, setVariables } from './service-hooks.ts'
 
 export interface Scene {

@@ -17,7 +17,7 @@ import type { HistoryLines } from '../state/history-lines.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RecordSync } from '../sync/record-sync.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-import type { Change } from '../workspace/case-entry.ts'
+import type { CaseChange } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { LateSaves } from '../workspace/late-saves/late-saves.ts'
@@ -80,7 +80,7 @@ export interface HttpDeps {
   runGuard: Pick<RunGuard, 'confirm'>
   plans: PlanTexts
   settings: SettingsSource
-  changes: Bus<Change>
+  changes: Bus<CaseChange>
   outputs: Bus<SessionOutput>
   /** The name of the operator, for requests without a sender. */
   operator: () => Promise<string>

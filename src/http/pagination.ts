@@ -1,3 +1,4 @@
+import { yieldIfBusy } from '../files/yielding.ts'
 import { AppError, type FieldError } from '../model/app-error.ts'
 import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
@@ -89,6 +90,7 @@ async function serializeList<T>(
     characters += part.length
     if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
     parts.push(part)
+    await yieldIfBusy()
   }
   return new TextEncoder().encode(endLine(`[${parts.join(',')}]`))
 }
@@ -127,9 +129,12 @@ function encodeCursor({ created_at, id }: SortKey): string {
   return Buffer.from(JSON.stringify([created_at, id])).toString('base64url')
 }
 
+/** Two JSON strings. */
+const CURSOR = /^\["(?:[^"\\\p{Cc}]|\\["\\])*","(?:[^"\\\p{Cc}]|\\["\\])*"\]$/u
+
 function decodeCursor(cursor: string): SortKey {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const [, created_at, id] = /^\["([^"\\]*)","([^"\\]*)"\]$/.exec(text) ?? []
+  const [created_at, id] = CURSOR.test(text) ? JSON.parse(text) : []
   if (created_at === undefined || id === undefined) {
     const advice = 'take it from the Link header of the previous page'
     throw queryError('cursor', `${quoted(cursor)} is not a cursor of this list; ${advice}`)

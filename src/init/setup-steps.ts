@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { AgentHooks } from '../hook-settings/agent-hooks.ts'
 import { planHooks, planRemovals, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
+import { hookFiles } from '../hook-settings/hook-files.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { shownByGit } from '../hook-settings/shown-by-git.ts'
 import { hooksReport } from '../hook-settings/status.ts'
@@ -14,7 +15,6 @@ import { type SettingsEdit, writeSettings } from '../settings/change-settings.ts
 import type { TrustFile } from '../settings/trust-file.ts'
 import { planSigner, writeSigner } from '../signing/allowed-signers.ts'
 import { ownSignerLine } from '../signing/signing-key.ts'
-import { hookFiles } from '../state/hook-files.ts'
 import { checkStateFolder, openStateFolder } from '../state/state-folder.ts'
 import { type Step, shownPath } from './steps.ts'
 

@@ -1,18 +1,7 @@
 import type { CaseState } from '../model/case-state.ts'
+import type { TriageRow } from '../model/triage-row.ts'
 
-/** A row of the index. */
-export interface IndexRow {
-  id: string
-  title: string
-  created_at: string
-  /** The shown state. */
-  state: CaseState
-  type: string
-  outcome: string | null
-  /** What it needs from the operator, in a few words; empty if nothing. */
-  needs: string
-  problems: number
-}
+type IndexRow = Pick<TriageRow, 'id' | 'title' | 'type' | 'outcome' | 'needs' | 'problems'>
 
 /** The first line of the index file, by which the service recognizes it. */
 export const INDEX_MARKER = '<!-- derived by casefile: edits are lost -->'
@@ -42,9 +31,14 @@ export function indexTableTop(state: CaseState, cases: number): string {
 /** Returns the line of a case; in each table the newest case is first. */
 export function indexLine({ id, title, ...row }: IndexRow): string {
   const link = `[${cell(title, MAX_TITLE) || id}](cases/${id}/case.md)`
-  const [type, outcome, needs] = [row.type, row.outcome ?? '', row.needs]
-  const cells = [link, cell(type), cell(outcome), cell(needs, MAX_NEEDS), row.problems || '']
+  const [type, outcome] = [row.type, row.outcome ?? ''].map((text) => cell(text))
+  const cells = [link, type, outcome, cell(needOf(row), MAX_NEEDS), row.problems || '']
   return `| ${cells.join(' | ')} |\n`
+}
+
+/** What a case needs from the operator, in a few words; empty if nothing. */
+export function needOf({ needs }: Pick<IndexRow, 'needs'>): string {
+  return needs === null || needs.kind === 'running' ? '' : needs.text
 }
 
 /** Most cells match this and need no escaping. */

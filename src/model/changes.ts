@@ -35,7 +35,8 @@ export interface ReadProof {
 export interface FileHashes {
   isCaseReadable: boolean
   proof(id: string): string
-  notes: Iterable<[name: string, hash: string]>
+  /** By name. The same object as long as none has changed. */
+  notes: ReadonlyMap<string, string>
 }
 
 /** A file that cannot be read now has not changed for all we know: it stays as published. */
@@ -49,22 +50,23 @@ export function readingOf(folder: CaseFolder, files: FileHashes, before: Reading
   const sessions = new Map<string, { number: number; last: number }>()
   for (const { id, number, trail } of folder.sessions)
     if (!sessions.has(id)) sessions.set(id, { number, last: nextTrailNumber(trail) - 1 })
-  const notes = new Map<string, string>()
-  for (const [name, hash] of files.notes) {
-    const known = hash === '' ? before?.notes.get(name) : hash
-    if (known !== undefined) notes.set(name, known)
-  }
   const isReadable = files.isCaseReadable
   return {
     state: isReadable ? shownState(folder) : (before?.state ?? null),
     case: isReadable ? folder.case : (before?.case ?? folder.case),
     proofs,
     sessions,
-    notes,
+    notes: knownHashes(files.notes, before?.notes),
     problems: folder.problems,
     waiting: waitingOf(folder),
     causes: nextCauses(folder, before?.causes ?? {}),
   }
+}
+
+function knownHashes(notes: ReadonlyMap<string, string>, before?: ReadonlyMap<string, string>) {
+  if (![...notes.values()].includes('')) return notes
+  const known = [...notes].map(([name, hash]) => [name, hash || before?.get(name)] as const)
+  return new Map(known.filter((each): each is [string, string] => each[1] !== undefined))
 }
 
 /**
@@ -164,6 +166,7 @@ function changedKeys<V>(
   before: ReadonlyMap<string, V> = new Map(),
   after: ReadonlyMap<string, V> = new Map(),
 ): string[] {
+  if (before === after) return []
   const changed = [...after.keys()].filter((key) => before.get(key) !== after.get(key))
   return [...changed, ...[...before.keys()].filter((key) => !after.has(key))]
 }

@@ -35,13 +35,15 @@ export function afterHandEdit(
 /** Returns an edit without changes if the audit trail was altered, since every write restores its original lines. */
 export function restoreTrail(folder: CaseFolder, id: string): Edit[] {
   const session = sessionOf(folder, id)
-  if (!hasChangedTrail(folder, session)) return []
+  if (!changedTrails(folder).has(session)) return []
   return [sessionEdit(session, {})]
 }
 
-export function hasChangedTrail({ problems }: CaseFolder, { number }: Session): boolean {
-  const file = `sessions/${number}.md`
-  return problems.some((problem) => problem.code === 'trail_changed' && problem.file === file)
+/** The sessions whose audit trail was altered. */
+export function changedTrails({ problems, sessions }: CaseFolder): Set<Session> {
+  const changed = problems.filter(({ code }) => code === 'trail_changed').map(({ file }) => file)
+  const files = new Set(changed)
+  return new Set(sessions.filter(({ number }) => files.has(`sessions/${number}.md`)))
 }
 
 function sessionEdit({ number }: Session, edit: SessionEdit): Edit {

@@ -226,6 +226,8 @@ export interface RunEnd {
   state: keyof typeof END_TRIGGERS
   /** Why, if it did not succeed. */
   reason?: string | undefined
+  /** The context that was loaded, if the session is still to begin its planning. */
+  loaded?: NewTrailLine | undefined
   /** Lines about what it made. */
   results?: readonly NewTrailLine[]
   texts?: WrittenTexts
@@ -241,8 +243,15 @@ const END_TRIGGERS = {
 
 /** Returns the edit that records the end of a run. The lines are in this order in every audit trail. */
 export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string): Edit {
-  const session = sessionOf(folder, id)
-  const { mode, state, reason, results = [], texts, evidence } = end
+  const { mode, state, reason, loaded, results = [], texts, evidence } = end
+  const present = sessionOf(folder, id)
+  const isNew = loaded !== undefined && present.state === 'created'
+  const begun = isNew
+    ? (sessionMove(present, { trigger: 'context_loaded', now, before: [loaded] }).lines ?? [])
+    : []
+  const session: Session = isNew
+    ? { ...present, state: 'planning', trail: [...present.trail, ...begun] }
+    : present
   const ended: NewTrailLine = {
     event: 'agent_completed',
     fields: { provider: session.provider, mode, state },
@@ -257,6 +266,7 @@ export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string)
     ...(texts ? { texts } : {}),
     ...(reason === undefined ? {} : { reason }),
   })
+  edit.lines?.unshift(...begun)
   return { file: 'session', number: session.number, edit }
 }
 

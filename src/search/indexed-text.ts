@@ -1,6 +1,7 @@
-/** Returns the text of a file as it is indexed: line by line, without what a search skips. */
+/** What is indexed of a case: its texts line by line, without what a search skips, and what stands beside them. */
 
 import type { TextColumn } from '../state/search-tables.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 
 /** Of a longer file only the beginning is searched. */
 const MAX_CHARACTERS = 256 * 1024
@@ -86,4 +87,28 @@ export function indexedText(name: string, text: string): string {
 function headEnd(lines: readonly string[]): number {
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
   return end === -1 ? 0 : end
+}
+
+/** What is indexed of a case beside its texts. */
+export interface IndexedCase {
+  /** The names and hashes of the files that can be read. */
+  files: [name: string, hash: string][]
+  title: string
+  /** Also the outcome and the id. */
+  tags: string
+}
+
+export function indexedCase({ id, file, sessions, proofs, notes }: CaseEntry): IndexedCase {
+  const files: [string, string][] = [
+    ['case.md', file.hash],
+    ...[...sessions].map(([number, { hash }]): [string, string] => [`sessions/${number}.md`, hash]),
+    ...[...proofs].map(([proof, { hash }]): [string, string] => [`proof/${proof}.md`, hash]),
+    ...[...notes].map(([name, { hash }]): [string, string] => [name, hash]),
+  ]
+  const { title, tags, outcome } = file.value
+  return {
+    files: files.filter(([, hash]) => hash !== ''),
+    title: Buffer.from(title).toString(), // a part of a text would keep all of it in memory
+    tags: [...tags, outcome, id].join(' '),
+  }
 }

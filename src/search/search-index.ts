@@ -1,9 +1,14 @@
 import { yieldIfBusy } from '../files/yielding.ts'
 import { AppError } from '../model/app-error.ts'
 import { firstRow, type SearchTables } from '../state/search-tables.ts'
-import type { CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
-import { columnOf, indexedLine, indexedText } from './indexed-text.ts'
+import {
+  columnOf,
+  type IndexedCase,
+  indexedCase,
+  indexedLine,
+  indexedText,
+} from './indexed-text.ts'
 
 /**
  * Keeps the search index as the case files were last read: in the background after changes pause, and before each
@@ -45,6 +50,8 @@ const BEGIN_MS = 1000
 const QUIET_MS = 4000
 /** A larger transaction would block too long. */
 const BATCH_CHARACTERS = 100_000
+/** What a row costs besides its text. */
+const ROW_CHARACTERS = 100
 /** Texts that wait to be indexed. Beyond this, files are read a second time. */
 const MAX_WAITING_CHARACTERS = 48 * 1024 * 1024
 const MAX_CHANGED_WHEN_READY = 50
@@ -52,7 +59,8 @@ const MAX_CHANGED_WHEN_READY = 50
 export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): SearchIndex {
   const numbers = new Map<string, number>()
   const ids: (string | undefined)[] = []
-  const changed = new Set<string>()
+  /** With what is indexed beside the texts of a case; null if the case must be looked up. */
+  const changed = new Map<string, IndexedCase | null>()
   /** Texts of changed files by case and name. */
   const texts = new Map<string, Map<string, { text: string; hash: string }>>()
   let waitingCharacters = 0
@@ -95,19 +103,23 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       written.clear()
       characters = 0
     }
-    for (const id of changed) {
+    for (const id of changed.keys()) {
       if (isClosed || tables.isFailing()) break
       if (written.has(id)) await store()
       if (written.size > 0) await yieldIfBusy()
+      const known = changed.get(id)
       changed.delete(id)
       try {
-        characters += updateCase(id)
-        written.add(id)
+        for (const length of updateCase(id, known ?? caseOf(id))) {
+          written.add(id)
+          characters += length
+          if (characters > BATCH_CHARACTERS) await store()
+          await yieldIfBusy()
+        }
       } catch (error) {
         if (error instanceof AppError) throw error // a database error stops the update
         log(`case ${id} could not be indexed for search: ${error}`)
       }
-      if (characters > BATCH_CHARACTERS) await store()
     }
     // in the transaction of the last rows
     if (changed.size === 0 && !isComplete) {
@@ -127,7 +139,7 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
     }
     for (const id of [...numbers.keys()]) if (!catalog.has(id)) remove(id)
     for (const id of catalog.ids())
-      if (statusBefore !== COMPLETE || !numbers.has(id)) changed.add(id)
+      if (statusBefore !== COMPLETE || !numbers.has(id)) changed.set(id, changed.get(id) ?? null)
   }
 
   /** Tells the next start, before the rows of the changed cases are stored, in case this service is killed. */
@@ -137,46 +149,51 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
     isComplete = false
   }
 
-  function markChanged(id: string): void {
-    changed.add(id)
+  function markChanged(id: string, known: IndexedCase | null): void {
+    changed.set(id, known)
     setBehind()
     if (hasBegun) schedule(QUIET_MS)
   }
 
-  /** Writes the changed files of a case, and returns the length of their texts. */
-  function updateCase(id: string): number {
+  function caseOf(id: string): IndexedCase | null {
     const entry = catalog.entry(id)
+    return entry ? indexedCase(entry) : null
+  }
+
+  /** Writes the changed files of a case one by one, and returns the length of each text. */
+  function* updateCase(id: string, present: IndexedCase | null): Generator<number> {
     const seen = takeTexts(id)
-    if (!entry) {
-      remove(id)
-      return 0
-    }
-    let number = numbers.get(id)
-    if (number === undefined) {
-      number = setNumber(id, ids.length)
-      tables.putCase(number, id)
-    }
-    const stored = tables.files(number)
+    if (!present) return remove(id)
+    const before = numbers.get(id)
+    const stored = before === undefined ? [] : tables.files(before)
+    const number = before ?? setNumber(id, ids.length)
+    if (before === undefined) tables.putCase(number, id)
     const known = new Map(stored.map((file) => [file.name, file]))
+    yield 0
     let nextRow = (stored.at(-1)?.row ?? firstRow(number) - 1) + 1
-    let characters = 0
-    for (const [name, hash] of searchedFiles(entry)) {
+    for (const [name, hash] of present.files) {
       const before = known.get(name)
       known.delete(name)
-      if (before?.hash === hash) continue
+      if (before?.hash === hash) {
+        yield 0
+        continue
+      }
       const own = seen?.get(name)
       const text = indexedText(name, (own?.hash === hash ? own.text : read(id, name)) ?? '')
-      characters += text.length
-      const { title, tags, outcome } = entry.file.value
+      const { title, tags } = present
       const isCase = name === 'case.md'
+      if (before) tables.removeFile(before.row)
       tables.putFile(
         { row: before?.row ?? nextRow++, name, hash },
-        { [columnOf(name)]: text, ...(isCase ? { tags: [...tags, outcome, id].join(' ') } : {}) },
+        { [columnOf(name)]: text, ...(isCase ? { tags } : {}) },
         isCase ? indexedLine(title) : null,
       )
+      yield text.length + ROW_CHARACTERS
     }
-    for (const { row } of known.values()) tables.removeFile(row)
-    return characters
+    for (const { row } of known.values()) {
+      tables.removeFile(row)
+      yield ROW_CHARACTERS
+    }
   }
 
   function takeTexts(id: string) {
@@ -214,11 +231,11 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       const seen = texts.get(id) ?? new Map()
       waitingCharacters += text.length - (seen.get(name)?.text.length ?? 0)
       texts.set(id, seen.set(name, { text, hash }))
-      markChanged(id)
+      markChanged(id, null)
     },
     change(id) {
       if (isLoaded && !catalog.has(id)) remove(id)
-      markChanged(id)
+      markChanged(id, caseOf(id))
     },
     upToDate,
     isReady: () => isLoaded && changed.size < MAX_CHANGED_WHEN_READY,
@@ -231,20 +248,4 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       await running?.catch(() => {}) // its caller handles the error
     },
   }
-}
-
-/** The names and hashes of the files of a case that can be read. */
-function searchedFiles({
-  file,
-  sessions,
-  proofs,
-  notes,
-}: CaseEntry): [name: string, hash: string][] {
-  const files: [string, string][] = [
-    ['case.md', file.hash],
-    ...[...sessions].map(([number, { hash }]): [string, string] => [`sessions/${number}.md`, hash]),
-    ...[...proofs].map(([id, { hash }]): [string, string] => [`proof/${id}.md`, hash]),
-    ...[...notes].map(([name, { hash }]): [string, string] => [name, hash]),
-  ]
-  return files.filter(([, hash]) => hash !== '')
 }

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeUtf8 } from '../files/safe-read.ts'
+import { CASE_FILE } from '../markdown/case-file.ts'
 import { newestHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import type { CaseState, SessionType } from '../model/case-state.ts'
 import type { FailedTest } from '../model/failed-test.ts'
 import { HISTORY_FILE } from '../model/history.ts'
+import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
@@ -21,7 +23,8 @@ import {
 } from '../settings/project-instructions.ts'
 import { historyOf } from '../workspace/history-append.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
-import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import { MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import { listMemory } from '../workspace/memory-list.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Provider } from './providers.ts'
 
@@ -62,19 +65,27 @@ export interface EarlierSession {
 /** The newest sessions are enough; older ones add little. */
 const EARLIER_SESSIONS = 8
 const SIMILAR_CASES = 3
+/** However old they are. */
+const ALWAYS_READ = [CASE_FILE, HISTORY_FILE, RUNBOOK_FILE]
 /** The newest history entries, and every question with its answer, fit into this. */
 const MAX_HISTORY_BYTES = 8 * 1024
 
+/** Of more notes, those that changed last. A prompt has no room for so many. */
+const MAX_NOTES = 100
+
 /** The case.md and notes of a case by name, most recently changed first. */
 export async function memoryOf(
-  { layout }: Pick<SessionDeps, 'layout'>,
+  deps: Pick<SessionDeps, 'layout' | 'catalog'>,
   folder: CaseFolder,
 ): Promise<Map<string, string>> {
+  const { layout } = deps
   const texts = new Map<string, string>()
-  const listed = await listMemory(layout, folder)
-  const byAge = listed.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
-  for (const { filename, kind, size } of byAge) {
-    if (kind === 'session' || size > MAX_MEMORY_BYTES) continue
+  const listed = await listMemory(deps, folder)
+  const byAge = listed
+    .filter(({ kind, size }) => kind !== 'session' && size <= MAX_MEMORY_BYTES)
+    .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+    .filter(({ filename }, index) => index < MAX_NOTES || ALWAYS_READ.includes(filename))
+  for (const { filename, kind } of byAge) {
     if (filename === HISTORY_FILE) {
       const entries = await historyOf(layout, folder.case.id)
       if (entries) texts.set(filename, newestHistory(entries, MAX_HISTORY_BYTES))

@@ -7,7 +7,7 @@ import type { SettingsSource } from '../settings/trusted-settings.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RunRecords } from '../state/runs.ts'
 import type { StateFolder } from '../state/state-folder.ts'
-import type { Change } from '../workspace/case-entry.ts'
+import type { CaseChange } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -26,9 +26,9 @@ export interface SessionDeps {
   /** Ids of the sessions that plan or execute in this process, until their end is recorded. */
   running: Set<string>
   /** Stores every plan text of a session, so that revisions can be compared. */
-  plans: Pick<PlanTexts, 'store' | 'read'>
+  plans: Pick<PlanTexts, 'add' | 'read' | 'store'>
   outputs: Bus<SessionOutput>
-  changes: Pick<Bus<Change>, 'subscribe'>
+  changes: Pick<Bus<CaseChange>, 'subscribe'>
   settings: SettingsSource
   environment: NodeJS.ProcessEnv
   /** Removes secrets of the environment from every record. */

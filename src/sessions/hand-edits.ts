@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { afterHandEdit, hasChangedTrail, restoreTrail } from '../model/decide-by-hand.ts'
+import { afterHandEdit, changedTrails, restoreTrail } from '../model/decide-by-hand.ts'
 import { hasHadComments } from '../model/decide-comments.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
@@ -66,7 +66,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   function isConcerned(caseId: string, folder: CaseFolder): boolean {
-    return folder.sessions.some((each) => isDue(each, folder)) || toBeStamped(caseId).length > 0
+    return dueSessions(folder).length > 0 || toBeStamped(caseId).length > 0
   }
 
   /** Proofs as their files have them, even while a run's baseline hides changes. */
@@ -80,8 +80,12 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     })
   }
 
+  function dueSessions(folder: CaseFolder): Session[] {
+    const changed = changedTrails(folder)
+    return folder.sessions.filter((each) => changed.has(each) || isDue(each, folder))
+  }
+
   function isDue(session: Session, folder: CaseFolder): boolean {
-    if (hasChangedTrail(folder, session)) return true
     if (running.has(session.id)) return false
     const waitsForSeal = session.state === 'complete' && !isSealed(session)
     return (
@@ -114,7 +118,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     const folder = catalog.folder(caseId)
     if (!folder || closed) return
     const entry = catalog.entry(caseId)!
-    for (const session of folder.sessions.filter((each) => isDue(each, folder))) {
+    for (const session of dueSessions(folder)) {
       const record = entry.sessions.get(session.number)!
       const rest = quietIn(record.mtimeMs, quietMs)
       if (rest > 0) arm(caseId, rest)
@@ -173,8 +177,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   /** At shutdown, without waiting: lines that only this process remembers would be lost. */
   async function restoreTrails(caseId: string): Promise<void> {
     const folder = catalog.folder(caseId)
-    for (const session of folder?.sessions ?? []) {
-      if (!hasChangedTrail(folder!, session)) continue
+    for (const session of folder ? changedTrails(folder) : []) {
       await store.update(caseId, (present) => {
         const isThere = present.sessions.some(({ id }) => id === session.id)
         return isThere ? restoreTrail(present, session.id) : []

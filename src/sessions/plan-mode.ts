@@ -38,9 +38,10 @@ export async function plan(
   const settings = await deps.settings.forRun()
   const limit = AbortSignal.timeout(settings.timeout.plan)
   const signal = AbortSignal.any([job.signal, limit])
+  const planning: Planning = { provider, settings, note, signal }
   let outcome: { result: PlanResult } | { reason: string }
   try {
-    const written = await planned(deps, job, { provider, settings, note, signal })
+    const written = await planned(deps, job, planning)
     const result = provider.spec ? readable(deps, written) : written
     mustFit('hypothesis', result.hypothesis)
     mustFit('plan', result.plan)
@@ -56,7 +57,7 @@ export async function plan(
   const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
   const output = stopped !== null && provider.spec ? await planOutputOf(deps, job, stopped) : ''
   // store before the state change is published, so that clients find the text
-  if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
+  if ('result' in outcome && stopped === null) deps.plans.add(outcome.result.plan)
   const result = 'result' in outcome && stopped === null ? outcome.result : null
   const written = result && (await writtenLines(result))
   const isAbandoned = job.ending === 'abandon'
@@ -64,6 +65,7 @@ export async function plan(
     mode: 'plan',
     state: isAbandoned ? 'abandoned' : result ? 'plan_ready' : 'failed',
     reason: isAbandoned ? job.reason : (stopped ?? undefined),
+    loaded: planning.loaded,
     ...(result && written && !isAbandoned ? { results: written, texts: result } : {}),
     ...(output ? { texts: { output } } : {}),
   }
@@ -80,6 +82,8 @@ interface Planning {
   settings: TrustedSettings
   note: string | undefined
   signal: AbortSignal
+  /** What a runbook was read with; it is recorded with the plan. */
+  loaded?: NewTrailLine
 }
 
 async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
@@ -91,8 +95,7 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   const request = { case: folder.case, memory, steps, tests, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
     const files = inOrder([...memory.keys()])
-    const line: NewTrailLine = { event: 'context_loaded', fields: { files } }
-    if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(deps, job, line)
+    planning.loaded = { event: 'context_loaded', fields: { files } }
     return abortable(signal, provider.runner.plan(request))
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })

@@ -128,7 +128,7 @@ type OnDisk = { is: 'same' | 'brought' | 'missing' | 'unreadable' } | { is: 'oth
 function onDisk({ layout, isGits }: SessionDeps, file: BroughtFile, { at }: GitStart): OnDisk {
   const read = readNow(join(layout.memoryRoot, file.path), MAX_MEMORY_BYTES, layout.memoryRoot)
   if (!read.ok) return { is: read.reason === 'missing' ? 'missing' : 'unreadable' }
-  const bytes = Buffer.from(read.bytes) // the next read reuses the buffer
+  const { bytes } = read
   if (!gitNamesOf(bytes).includes(file.object)) return { is: 'other', bytes }
   const { ctimeMs } = read.stat
   return { is: ctimeMs >= at && isGits(ctimeMs) ? 'brought' : 'same' }

@@ -274,7 +274,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       }
       if (isWritten) return
       catalog.invalidate(caseId)
-      deps.publish({ caseId, found: [], source: 'service' })
+      deps.publish({ caseId, source: 'service' })
     },
     async addCommitted(caseId, changes) {
       const known = baselines.get(caseId) ?? { proofs: {}, sessions: {}, whole: runs.size > 0 }
@@ -283,7 +283,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       await baselines.put(caseId, { ...known, committed })
       if (!catalog.folder(caseId)) return
       catalog.invalidate(caseId)
-      deps.publish({ caseId, found: [], source: 'service' })
+      deps.publish({ caseId, source: 'service' })
     },
     load() {
       const watch = baselines.load()

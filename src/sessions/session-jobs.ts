@@ -27,7 +27,7 @@ import { recordGitChanges } from './record-in-git.ts'
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
   jobs: Jobs
-  /** Registers a job and writes its run record before anything else. */
+  /** Registers a job. Its run record is stored before the first change of the session, which must follow. */
   start(newJob: Omit<NewJob, 'runId'>, how?: Queueing): Promise<Job>
   /** `rest` is what may follow the first edit later, if the disk fails between them. */
   begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder>
@@ -59,20 +59,16 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     log: deps.log,
   })
   // the end is recorded, although the job is still cleaning up
-  deps.changes.subscribe((change) => {
-    if (change.kind !== 'session' || !change.after) return
-    if (isOverState(change.after.state)) deps.running.delete(change.after.id)
+  deps.changes.subscribe(({ caseId }) => {
+    if (deps.running.size === 0) return
+    for (const { value } of deps.catalog.entry(caseId)?.sessions.values() ?? [])
+      if (value && isOverState(value.state)) deps.running.delete(value.id)
   })
 
   async function start(newJob: Omit<NewJob, 'runId'>, how?: Queueing) {
     const job = await jobs.open({ ...newJob, runId: newId() }, how)
     const { session_id, case_id, number, runId } = job
-    try {
-      await runs.write({ session_id, case_id, number, mark: runId })
-    } catch (error) {
-      jobs.close(job)
-      throw error
-    }
+    runs.add({ session_id, case_id, number, mark: runId })
     return job
   }
 

@@ -33,12 +33,14 @@ export interface Database {
   /**
    * Runs `work` soon. All work of one event-loop turn is one transaction, which is stored before `onWritten` is
    * called. Work runs in order. If the disk fails, it is kept and retried, so it may run several times: it must only
-   * call `run`.
+   * call `run`. If `isErasing`, what it deletes or replaces is then in no file, not even in the write-ahead log.
    */
-  write(work: (run: Run) => void, onWritten?: () => void): void
-  /** Same as `write`. What the work deletes or replaces is then in no file, not even in the write-ahead log. */
-  erase(work: (run: Run) => void, onWritten?: () => void): void
-  /** Runs `work` now, erasing or not. If it cannot be stored, this rejects, and `work` is not done later either. */
+  write(work: (run: Run) => void, onWritten?: () => void, isErasing?: boolean): void
+  /** Same as `write`, for what can be made again from the files: only a later `write` syncs it. */
+  writeDerived(work: (run: Run) => void, onWritten?: () => void): void
+  /** Runs `work` in the next transaction, which it does not cause. */
+  later(work: (run: Run) => void, onWritten?: () => void): void
+  /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
   attempt(work: (run: Run) => void, isErasing?: boolean): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
@@ -61,7 +63,8 @@ const FOLDER_MISSED_MS = 900
 interface Work {
   work: (run: Run) => void
   onWritten: (() => void) | undefined
-  isErasing: boolean
+  isErasing?: boolean
+  isDerived?: boolean
 }
 
 /** Maximum number of works in one transaction while they are combined. */
@@ -185,6 +188,9 @@ export async function openDatabase(
     async write(works) {
       try {
         await restoreFile()
+        // SQLite syncs no commit then; the next one with FULL syncs all that is in its log
+        const isSynced = works.some(({ isDerived }) => !isDerived)
+        connection.exec(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`)
         connection.exec('BEGIN IMMEDIATE')
         try {
           for (const { work } of works) work(run)
@@ -219,14 +225,14 @@ export async function openDatabase(
     }
   }
 
-  function add(work: Work): void {
+  function add(work: Work, isUrgent = true): void {
     if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
     gathered.push(work)
-    if (!isGathering || gathered.length >= GATHERED) commitGathered()
+    if (!isGathering || gathered.length >= GATHERED) commitGathered(isUrgent)
   }
 
-  function commitGathered(): void {
-    for (const each of gathered) commit.add(each)
+  function commitGathered(isUrgent = true): void {
+    for (const each of gathered) commit.add(each, isUrgent)
     gathered = []
   }
 
@@ -280,8 +286,9 @@ export async function openDatabase(
   return {
     all,
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
-    write: (work, onWritten) => add({ work, onWritten, isErasing: false }),
-    erase: (work, onWritten) => add({ work, onWritten, isErasing: true }),
+    write: (work, onWritten, isErasing = false) => add({ work, onWritten, isErasing }),
+    writeDerived: (work, onWritten) => add({ work, onWritten, isDerived: true }),
+    later: (work, onWritten) => add({ work, onWritten }, false),
     async attempt(work, isErasing = false) {
       let isWanted = true
       // in its place something is written that shows when the disk works again

@@ -3,8 +3,11 @@
 import { setImmediate } from 'node:timers/promises'
 
 export interface GroupCommit<T> {
-  /** Queues an item. It is written soon, after items added before, together with items added in the meantime. */
-  add(item: T): void
+  /**
+   * Queues an item. It is written soon, after items added before, together with items added in the meantime; if it is
+   * not urgent, with the next one, or at `flushed`.
+   */
+  add(item: T, isUrgent?: boolean): void
   /** Resolves when everything added before is written; rejects with the error if it could not be. */
   flushed(): Promise<void>
   /** The error of the last attempt; null if it succeeded. */
@@ -74,10 +77,10 @@ export function createGroupCommit<T>(deps: GroupCommitDeps<T>): GroupCommit<T> {
   }
 
   return {
-    add(item) {
+    add(item, isUrgent = true) {
       items.push(item)
       added++
-      run()
+      if (isUrgent) run()
     },
     flushed() {
       if (written === added) return Promise.resolve()

@@ -17,13 +17,20 @@ export interface PendingRow {
   text: string
 }
 
+/** Rows that become `synced`, rows that are needed no more, and lines of these, by case. */
+export interface SettledLines {
+  synced: number[]
+  done: number[]
+  wrote: [caseId: string, texts: readonly string[]][]
+}
+
 export interface HistoryLines {
   /** Whether this machine wrote a line, with the lines of its text. */
   of(caseId: string): (line: string) => boolean
   rows(): PendingRow[]
   wrote(run: Run, caseId: string, lines: readonly string[]): void
   add(run: Run, row: PendingRow): void
-  settle(run: Run, ids: { synced: readonly number[]; removed: readonly number[] }): void
+  settle(run: Run, settled: SettledLines): void
   forget(run: Run, caseId: string): void
 }
 
@@ -34,26 +41,36 @@ export function createHistoryLines(database: Pick<Database, 'all'>): HistoryLine
         'SELECT line FROM history_lines WHERE case_id = ?',
         caseId,
       )
-      const known = new Set(rows.map(({ line }) => line))
+      const pending = database.all<PendingRow>(
+        'SELECT * FROM history_pending WHERE case_id = ?',
+        caseId,
+      )
+      const known = new Set([
+        ...rows.map(({ line }) => line),
+        ...pending.map(({ text }) => keyOf(text)),
+      ])
       return (line) => known.has(keyOf(line))
     },
     rows: () => database.all('SELECT * FROM history_pending ORDER BY id'),
-    wrote(run, caseId, lines) {
-      for (const line of lines)
-        run('INSERT OR IGNORE INTO history_lines VALUES (?, ?)', caseId, keyOf(line))
-    },
+    wrote,
     add(run, { id, case_id, kind, text }) {
       run('INSERT INTO history_pending VALUES (?, ?, ?, ?)', id, case_id, kind, text)
     },
-    settle(run, { synced, removed }) {
+    settle(run, { synced, done, wrote: lines }) {
+      for (const [caseId, texts] of lines) wrote(run, caseId, texts)
       for (const id of synced) run("UPDATE history_pending SET kind = 'synced' WHERE id = ?", id)
-      for (const id of removed) run('DELETE FROM history_pending WHERE id = ?', id)
+      for (const id of done) run('DELETE FROM history_pending WHERE id = ?', id)
     },
     forget(run, caseId) {
       run('DELETE FROM history_pending WHERE case_id = ?', caseId)
       run('DELETE FROM history_lines WHERE case_id = ?', caseId)
     },
   }
+}
+
+function wrote(run: Run, caseId: string, lines: readonly string[]): void {
+  for (const line of lines)
+    run('INSERT OR IGNORE INTO history_lines VALUES (?, ?)', caseId, keyOf(line))
 }
 
 function keyOf(line: string): string {

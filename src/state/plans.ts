@@ -8,6 +8,8 @@ import type { Database } from './database.ts'
 export interface PlanTexts {
   /** Resolves when the text is stored, or the error is logged. Never rejects for disk errors. */
   store(text: string): Promise<void>
+  /** The same, in the next transaction. */
+  add(text: string): void
   has(sha256: string): boolean
   /** Null if it is not stored. */
   read(sha256: string): string | null
@@ -23,21 +25,19 @@ export function createPlanTexts(
   log: (line: string) => void,
   { maxPlans = MAX_PLANS, now = Date.now } = {},
 ): PlanTexts {
+  function add(text: string): void {
+    if (text === '') return
+    // as bytes, because the SQLite package ends a text at a NUL
+    const row = [sha256(text), Buffer.from(text), now()]
+    database.later((run) =>
+      run('INSERT OR REPLACE INTO plans (sha256, text, used_at) VALUES (?, ?, ?)', ...row),
+    )
+  }
+
   return {
+    add,
     async store(text) {
-      if (text === '') return
-      const usedAt = now()
-      const hash = sha256(text)
-      // as bytes, because the SQLite package ends a text at a NUL
-      const bytes = Buffer.from(text)
-      database.write((run) =>
-        run(
-          'INSERT OR REPLACE INTO plans (sha256, text, used_at) VALUES (?, ?, ?)',
-          hash,
-          bytes,
-          usedAt,
-        ),
-      )
+      add(text)
       try {
         await database.flushed()
       } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * Tables `cases` and `records`: each case as it was published last, with one row per file. They are written in the
  * transaction of its events, so what differs from the files is what was not published yet. If they are lost, they are
- * made from the files again.
+ * made from the files again; audit trails then count as the files have them.
  */
 
 import type { Database, Run } from './database.ts'
@@ -35,6 +35,8 @@ export interface ReadRecords {
   readonly isOtherFormat: boolean
   listed(): ListedCase[]
   case(id: string): { folder: string; records: Omit<StoredRecord, 'text'>[] } | undefined
+  /** What was read of one file. */
+  record(id: string, file: string): string | undefined
   /** The last readable text of a file that has been stored with one. */
   text(id: string, file: string): string | null
   json(id: string): string | undefined
@@ -69,6 +71,9 @@ export function readRecords({ all, get }: Pick<Database, 'all' | 'get'>, format 
       const records = all<StoredRecord>('SELECT file, record FROM records WHERE case_id = ?', id)
       return { ...found, records }
     },
+    record: (id, file) =>
+      get<StoredRecord>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)
+        ?.record,
     text: (id, file) =>
       get<StoredRecord>('SELECT text FROM records WHERE case_id = ? AND file = ?', id, file)
         ?.text ?? null,

@@ -1,7 +1,7 @@
 /** Table `runs`: running sessions. At the start after a crash their processes are ended (`sessions/session-jobs.ts`). */
 
 import * as z from 'zod'
-import { type Database, parsedJson } from './database.ts'
+import { type Database, parsedJson, type Run } from './database.ts'
 
 /** Record of a session that runs on this machine, stored before its first process starts. */
 export interface RunRecord {
@@ -13,6 +13,8 @@ export interface RunRecord {
 }
 
 export interface RunRecords {
+  /** Stored with what is written next, which is the first change of the session. */
+  add(record: RunRecord): void
   /** If it rejects, no record is stored later either. */
   write(record: RunRecord): Promise<void>
   remove(sessionId: string): Promise<void>
@@ -42,13 +44,14 @@ const RECORD = z.object({
 })
 
 export function createRunRecords(database: Database, log: (line: string) => void): RunRecords {
+  function put(record: RunRecord) {
+    const text = JSON.stringify(record)
+    return (run: Run) => run('INSERT OR REPLACE INTO runs VALUES (?, ?)', record.session_id, text)
+  }
+
   return {
-    write(record) {
-      const text = JSON.stringify(record)
-      return database.attempt((run) =>
-        run('INSERT OR REPLACE INTO runs VALUES (?, ?)', record.session_id, text),
-      )
-    },
+    add: (record) => database.later(put(record)),
+    write: (record) => database.attempt(put(record)),
     remove(sessionId) {
       database.write((run) => {
         run('DELETE FROM runs WHERE session_id = ?', sessionId)

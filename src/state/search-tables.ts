@@ -91,18 +91,18 @@ export function createSearchTables(database: Database): SearchTables {
         number,
         number,
       ),
-    putCase: (number, id) => database.write((run) => run(insertInto('search_cases'), number, id)),
+    putCase: (number, id) =>
+      database.writeDerived((run) => run(insertInto('search_cases'), number, id)),
     putFile({ row, name, hash }, texts, title) {
-      database.write((run) => {
-        removeRow(run, row)
+      database.writeDerived((run) => {
         run(insertInto('search_texts'), row, ...TEXT_COLUMNS.map((column) => texts[column] ?? ''))
         run(insertInto('search_files'), row, name, hash)
         if (title !== null) run(insertInto('search_titles'), row, title)
       })
     },
-    removeFile: (row) => database.write((run) => removeRow(run, row)),
+    removeFile: (row) => database.writeDerived((run) => removeRow(run, row)),
     removeCase: (number) =>
-      database.write((run) => {
+      database.writeDerived((run) => {
         for (const table of ROW_TABLES) run(`DELETE FROM ${table} WHERE ${ROWS}`, number, number)
         run('DELETE FROM search_cases WHERE number = ?', number)
       }),
@@ -131,9 +131,11 @@ export function createSearchTables(database: Database): SearchTables {
       database.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'")?.value ??
       null,
     setStatus: (status) =>
-      database.write((run) => run("INSERT OR REPLACE INTO meta VALUES ('search', ?)", status)),
+      database.writeDerived((run) =>
+        run("INSERT OR REPLACE INTO meta VALUES ('search', ?)", status),
+      ),
     clear: () =>
-      database.write((run) => {
+      database.writeDerived((run) => {
         for (const table of Object.keys(COLUMNS)) run(`DELETE FROM ${table}`)
       }),
     flushed: () => database.flushed().catch(() => {}), // the database logs the error

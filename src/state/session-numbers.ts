@@ -8,13 +8,13 @@ export interface SessionNumbers {
   remember(caseId: string, number: number): void
 }
 
-export function createSessionNumbers(database: Pick<Database, 'get' | 'write'>): SessionNumbers {
+export function createSessionNumbers(database: Pick<Database, 'get' | 'later'>): SessionNumbers {
   const unwritten = new Map<string, number>()
   return {
     last: (caseId) => unwritten.get(caseId) ?? lastSessionNumber(database, caseId),
     remember(caseId, number) {
       unwritten.set(caseId, number)
-      database.write(
+      database.later(
         (run) => run('INSERT OR REPLACE INTO session_numbers VALUES (?, ?)', caseId, number),
         () => unwritten.get(caseId) === number && unwritten.delete(caseId),
       )

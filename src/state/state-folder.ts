@@ -11,15 +11,11 @@ import { entriesIn, isOpenFolder } from '../files/folder-names.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 
-export const TRAILS_FOLDER = 'trails'
-
 /** The paths in the state folder. Only `root` exists at first. */
 export interface StateFolder {
   root: string
   scratch: string
   trash: string
-  trails: string
-  webhooks: string
 }
 
 /** Returns the state folder of a memory root, named after its real path. */
@@ -66,8 +62,6 @@ export async function openStateFolder(
     root,
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
-    trails: join(root, TRAILS_FOLDER),
-    webhooks: join(root, 'webhooks'),
   }
 }
 

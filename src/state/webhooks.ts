@@ -1,6 +1,5 @@
 /** Tables `webhooks` and `deliveries`: registrations, and for each of them the events that it gets and got. */
 
-import { existsSync } from 'node:fs'
 import type { Delivery, DeliveryState, Failing } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'
 import type { Database, Run } from './database.ts'
@@ -202,12 +201,4 @@ function recordValues({ webhook, failing }: WebhookRecord): SqlValue[] {
 
 function parseRow({ event_id, message_id, attempts, ...rest }: Row): Delivery {
   return { ...rest, id: message_id, event: event_id, attempts: JSON.parse(attempts) }
-}
-
-/** Logs a warning if webhook files of versions before 0.1 are left: they are not used any more and contain secrets. */
-export function warnAboutOldWebhooks(folder: string, log: (line: string) => void): void {
-  if (!existsSync(folder)) return
-  log(
-    `${folder} holds webhooks as Casefile kept them before, which get nothing any more: register them again (POST /webhooks), then delete the folder, as it has their secrets`,
-  )
 }

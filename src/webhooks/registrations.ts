@@ -30,7 +30,7 @@ export interface NewWebhook {
 
 interface RegistrationsDeps {
   receivers: Map<string, Receiver>
-  database: Pick<Database, 'attempt' | 'write' | 'erase' | 'flushed'>
+  database: Pick<Database, 'attempt' | 'write' | 'flushed'>
   store: WebhookStore
   /** Starts a receiver. */
   open(record: WebhookRecord): Receiver
@@ -152,9 +152,10 @@ export function createRegistrations(deps: RegistrationsDeps) {
     const { id } = receiver.webhook
     receiver.webhook = { ...receiver.webhook, active: false }
     void receiver.close(0)
-    database.erase(
+    database.write(
       (run) => removeWebhook(run, id),
       () => receivers.delete(id),
+      true,
     )
   }
 

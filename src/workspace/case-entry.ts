@@ -33,42 +33,36 @@ export function hasOpenSession(entry: CaseEntry | undefined): boolean {
   return [...(entry?.sessions.values() ?? [])].some(({ value }) => value && !isSealed(value))
 }
 
-/** A change of a file, by anyone. `before` is null for a new file, `after` for a deleted one. */
-export type Change =
-  | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
-  | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }
-  | { kind: 'proof'; case_id: string; before: Proof | null; after: Proof | null }
-
 /** A possible change of a case. Every change of its files is reported as one of these. */
 export interface CaseChange {
   caseId: string
-  found: readonly Change[]
   source: ChangeSource
   /** Memory files that a request has just written. */
   wrote?: readonly string[] | undefined
 }
 
-/** The files with other bytes, or another value. By value, as a case may have been loaded from the database since. */
-export function changedFiles(before: CaseEntry | undefined, after: CaseEntry): Change[] {
-  const case_id = after.id
-  const changes: Change[] = []
-  const compare = <K>(kind: 'case' | 'session' | 'proof', was: Files<K>, is: Files<K>) => {
-    for (const key of new Set([...was.keys(), ...is.keys()])) {
-      const [one, other] = [was.get(key), is.get(key)]
-      if (isSame(one, other)) continue
-      const values = { before: one?.value ?? null, after: other?.value ?? null }
-      changes.push({ kind, case_id, ...values } as Change)
-    }
-  }
-  compare('case', new Map(before && [['', before.file]]), new Map([['', after.file]]))
-  compare('session', before?.sessions ?? new Map(), after.sessions)
-  compare('proof', before?.proofs ?? new Map(), after.proofs)
-  return changes
+/** Whether only stamps are newer. By value, as a case may have been loaded from the database since. */
+export function isSameCase(a: CaseEntry, b: CaseEntry): boolean {
+  return (
+    a.file.mtimeMs === b.file.mtimeMs &&
+    isSame(a.file, b.file) &&
+    areSame(a.sessions, b.sessions) &&
+    areSame(a.proofs, b.proofs) &&
+    areSame(a.notes, b.notes) &&
+    isDeepStrictEqual(a.problems, b.problems)
+  )
 }
 
-type Files<K> = Map<K, RecordFile<unknown>>
+type Content = Pick<RecordFile<unknown>, 'hash' | 'problems'> & { value?: unknown }
 
-function isSame(one?: RecordFile<unknown>, other?: RecordFile<unknown>): boolean {
-  if (one?.value === other?.value) return true
-  return one?.hash === other?.hash && isDeepStrictEqual(one?.value, other?.value)
+function areSame<K>(a: Map<K, Content>, b: Map<K, Content>): boolean {
+  if (a === b) return true
+  if (a.size !== b.size) return false
+  for (const [key, read] of a) if (!isSame(read, b.get(key))) return false
+  return true
+}
+
+function isSame(a: Content, b: Content | undefined): boolean {
+  const contentOf = (read?: Content) => [read?.hash, read?.problems, read?.value]
+  return a === b || isDeepStrictEqual(contentOf(a), contentOf(b))
 }

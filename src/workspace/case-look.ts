@@ -14,11 +14,13 @@ import {
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
+import { yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
+import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { latestIn } from './latest.ts'
-import { type NoteFile, noteNames, readNote } from './notes.ts'
+import { type NoteFile, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
@@ -33,7 +35,8 @@ export interface CaseLookDeps extends ReaderDeps {
 }
 
 /**
- * Reads a case from its folder. Files with a known stamp are not read again. Returns null if there is no folder, no
+ * Reads a case from its folder. Files with a known stamp are not read again; of sessions and memory files only those in
+ * `changed` are looked at, or all if it is null. Returns null if there is no folder, no
  * record in it, or a new folder whose case.md is not complete yet.
  */
 export async function readCaseFolder(
@@ -41,19 +44,26 @@ export async function readCaseFolder(
   id: string,
   known: CaseEntry | undefined,
   pass: ReadPass,
+  changed: ReadonlySet<string> | null = null,
 ): Promise<CaseEntry | null> {
   const { layout } = deps
+  const mayDiffer = (file: string) => changed === null || changed.has(file)
   const folders = new Map<string, FileStamp | null>()
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
+  const noteNames: string[] = []
   /** Returns the entries of a folder; null if it is not a folder, `hidden` if the service may not list it. */
-  const listed = (folder: string, name: string, stamp = stampNow(folder)) => {
+  const listed = async (folder: string, name: string, stamp = stampNow(folder)) => {
+    await yieldIfBusy() // listing many files takes long
     // take the stamp before the names, so that later changes give a newer one
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
     if (stamp && deps.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
     const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
-    else problems.push(...conflictCopies(name, kinds), ...unservedNames(name, kinds))
+    else {
+      const others = name === '.' ? await takeNotes(kinds, known, noteNames) : kinds
+      problems.push(...conflictCopies(name, others), ...unservedNames(name, others))
+    }
     if (kinds && kinds !== 'hidden') {
       deps.sawFolder?.(folder, kinds)
       // no stamp, so that the next start looks here for temporary files again
@@ -61,11 +71,11 @@ export async function readCaseFolder(
     }
     return kinds
   }
-  const inside = listed(layout.caseFolder(id), '.')
+  const inside = await listed(layout.caseFolder(id), '.')
   if (!inside) return null
   if (inside !== 'hidden') problems.push(...linkProblems(inside))
   /** Returns the keys of a folder's files; the known ones if it may not be listed. */
-  const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
+  const keysIn = async <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
     const asKnown = { keys: [...was], latest: known?.latest ?? '' }
     const name = basename(folder)
     if (inside === 'hidden') return asKnown
@@ -78,7 +88,7 @@ export async function readCaseFolder(
       problems.push(...known!.problems.filter((each) => isOrIn(each.file, name)))
       return asKnown
     }
-    const kinds = listed(folder, name, stamp)
+    const kinds = await listed(folder, name, stamp)
     if (kinds === 'hidden') return asKnown
     return { keys: keys([...(kinds?.keys() ?? [])]), latest: latestIn(folder, kinds) }
   }
@@ -93,25 +103,33 @@ export async function readCaseFolder(
     return null
   }
   const of = { id, title: file.value.title }
-  const numbers = keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
+  const numbers = await keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
   const sessions = await refreshedAll(
-    { keys: numbers.keys, known: known?.sessions, pass, byGit: byGit('sessions') },
+    {
+      keys: numbers.keys,
+      known: known?.sessions,
+      pass,
+      byGit: byGit('sessions'),
+      isFresh: (number) => !mayDiffer(`sessions/${number}.md`),
+    },
     (number) => layout.sessionFile(id, number),
     (number, record) => readSessionRecord(deps, of, number, { known: record, pass }),
   )
-  const ids = keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
+  const ids = await keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
   const proofs = await refreshedAll(
-    { keys: ids.keys, known: known?.proofs, pass, byGit: byGit('proof') },
+    { keys: ids.keys, known: known?.proofs, pass, byGit: byGit('proof'), isFresh: () => false },
     (proofId) => layout.proofFile(id, proofId),
     (proofId, record) => readProofRecord(deps, id, proofId, { known: record, pass }),
     (record) => isPictureFresh(layout, id, record),
   )
   const notes = await refreshedAll<string, NoteFile>(
     {
-      keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames(inside),
+      keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames,
       known: known?.notes,
       pass,
       byGit: byGit('.'),
+      isFresh: (name) => !mayDiffer(name),
+      mostReads: MOST_NOTES,
     },
     (name) => layout.memoryFile(id, name),
     (name, note) => {
@@ -126,7 +144,8 @@ export async function readCaseFolder(
     return null
   }
   // clear the stamps, so that the next pass reads what this one left
-  if (pass.retryInMs > 0) for (const name of folders.keys()) folders.set(name, null)
+  if (pass.retryInMs > 0 || pass.isPartial)
+    for (const name of folders.keys()) folders.set(name, null)
   return {
     id,
     file,
@@ -156,28 +175,66 @@ async function refreshed<T extends { stamp: FileStamp | null }>(
   return read(known)
 }
 
+/** Adds the names of memory files to `names`, and returns the other entries of the folder. */
+async function takeNotes(
+  kinds: ReadonlyMap<string, EntryKind> | null,
+  known: CaseEntry | undefined,
+  names: string[],
+): Promise<Map<string, EntryKind>> {
+  const others = new Map<string, EntryKind>()
+  for (const [name, kind] of kinds ?? []) {
+    if (known?.notes.has(name) || isNoteName(name)) names.push(name)
+    else others.set(name, kind)
+    await yieldIfBusy()
+  }
+  return others
+}
+
+/** How many memory files one pass reads: they are written in one transaction, which must not block for long. */
+const MOST_NOTES = 10_000
+
 interface Wanted<K, T> {
   keys: K[]
   known: Map<K, T> | undefined
   pass: ReadPass
   /** Whether git removed the missing files. */
   byGit: boolean
+  /** Whether the known file need not be looked at. */
+  isFresh(key: K): boolean
+  /** The others are left for the next pass. */
+  mostReads?: number
 }
 
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
-  { keys, known, pass, byGit }: Wanted<K, T>,
+  { keys, known = new Map(), pass, byGit, isFresh, mostReads = Infinity }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
-  isFresh: (known: T) => boolean = () => true,
+  hasFreshPicture: (known: T) => boolean = () => true,
 ): Promise<Map<K, T>> {
   const files = new Map<K, T>()
+  let isSame = keys.length === known.size
+  let reads = 0
   for (const key of keys) {
-    const was = known?.get(key)
-    const fresh = was && isFresh(was) ? was : was && { ...was, stamp: null }
-    const file = await refreshed(path(key), fresh, (present) => read(key, present))
+    const was = known.get(key)
+    if (was?.stamp && isFresh(key)) {
+      files.set(key, was)
+      continue
+    }
+    if (reads >= mostReads) {
+      if (was) files.set(key, { ...was, stamp: null })
+      pass.isPartial = true
+      isSame = false
+      continue
+    }
+    const present = was && (hasFreshPicture(was) ? was : { ...was, stamp: null })
+    const file = await refreshed(path(key), present, (each) => read(key, each))
     if (file) files.set(key, file)
+    isSame &&= file === was
+    if (file !== was) reads++
+    await yieldIfBusy()
   }
-  for (const [key, file] of known ?? []) {
+  if (isSame) return known
+  for (const [key, file] of known) {
     // some editors delete a file and write it again; git does not
     if (files.has(key) || byGit || pass.accept(path(key), gone, false)) continue
     files.set(key, file)

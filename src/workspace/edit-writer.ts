@@ -15,7 +15,7 @@ import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
-import { type CaseChange, type CaseEntry, changedFiles, hasOpenSession } from './case-entry.ts'
+import { type CaseChange, type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { noteOf } from './history-append.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
@@ -23,11 +23,13 @@ import type { Latest } from './latest.ts'
 import type { PendingHistory } from './pending-history.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { RecordFile } from './record.ts'
+import type { TrailMemory } from './trail-memory.ts'
 import { type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterDeps extends ReaderDeps {
   catalog: Catalog
   lateSaves: ReplacedFileTrackers
+  trails: TrailMemory
   history: PendingHistory
   publish(change: CaseChange): void
   baselines: Pick<Baselines, 'written'>
@@ -87,7 +89,7 @@ export function createEditWriter(
     }
     history.made(id, lines)
     catalog.put(entry)
-    publish({ caseId: id, found: changedFiles(undefined, entry), source: 'service' })
+    publish({ caseId: id, source: 'service' })
   }
 
   /**
@@ -191,11 +193,7 @@ export function createEditWriter(
     lines: readonly string[],
   ): Promise<void> {
     const { id } = known
-    const entry: CaseEntry = {
-      ...known,
-      sessions: new Map(known.sessions),
-      proofs: new Map(known.proofs),
-    }
+    const entry: CaseEntry = { ...known }
     const of = { id, title: known.file.value.title }
     const own = { pass: null, written: text }
     if (edit.file === 'case') {
@@ -211,12 +209,12 @@ export function createEditWriter(
       const number = edit.file === 'session' ? edit.number : edit.session.number
       const before = known.sessions.get(number)
       const record = await readSessionRecord(deps, of, number, { known: before, ...own })
-      entry.sessions.set(number, record!)
+      entry.sessions = new Map(known.sessions).set(number, record!)
     } else {
       const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
       const before = known.proofs.get(proofId)
       const record = await readProofRecord(deps, id, proofId, { known: before, ...own })
-      entry.proofs.set(proofId, record!)
+      entry.proofs = new Map(known.proofs).set(proofId, record!)
     }
     await publishEdit(entry, edit, lines)
   }
@@ -229,10 +227,9 @@ export function createEditWriter(
   ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     await deps.baselines.written(edit, entry, ignored)
-    const known = catalog.entry(entry.id)
     history.add(entry.id, withBegin(entry, lines))
     catalog.put(entry)
-    publish({ caseId: entry.id, found: changedFiles(known, entry), source: 'service' })
+    publish({ caseId: entry.id, source: 'service' })
   }
 
   return { made, write }

@@ -6,7 +6,8 @@ import { hasCode } from '../files/errno.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
-import { readBlobs } from '../git/contents.ts'
+import type { GitActivity } from '../git/activity.ts'
+import { gitNamesOf, isInGit, readBlobs } from '../git/contents.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import {
   actLinesInSteps,
@@ -84,6 +85,24 @@ export function hasHistory(layout: Layout, id: string, lines: readonly string[])
   return text !== null && withHistory(text, lines) === text
 }
 
+export type GitLooks = Pick<GitActivity, 'isBusy' | 'touched' | 'hasRunSince'>
+
+/**
+ * Whether git made the last change of history.md; null while git is changing files. Where several commands came one
+ * after another, only the last one is seen: then it is git's if git ran since and has this text.
+ */
+export async function isHistoryByGit(
+  layout: Layout,
+  id: string,
+  git: GitLooks,
+): Promise<boolean | null> {
+  if (await git.isBusy('now')) return null
+  const ctimeMs = stampNow(layout.memoryFile(id, HISTORY_FILE))?.ctimeMs ?? 0
+  if (git.touched(ctimeMs) || !git.hasRunSince(ctimeMs)) return git.touched(ctimeMs)
+  const text = textNow(layout, id)
+  return text !== null && isInGit(layout.memoryRoot, gitNamesOf(text))
+}
+
 function textNow(layout: Layout, id: string): string | null {
   const read = readNow(layout.memoryFile(id, HISTORY_FILE), MAX_MEMORY_BYTES, layout.caseFolder(id))
   const text = read.ok ? decodeUtf8(read.bytes) : null
@@ -104,9 +123,14 @@ function unreadable(why: string): AppError {
 }
 
 /** Returns the memory file as a scan would read it, but without a stamp, so that the next scan reads it. */
-export function noteOf(path: string, text: string, hash = hashOf(Buffer.from(text))): NoteFile {
-  const mtimeMs = stampNow(path)?.mtimeMs ?? 0
-  return { stamp: null, mtimeMs, hash, ending: endingOf(text), problems: [] }
+export function noteOf(path: string, text: string): NoteFile {
+  return {
+    stamp: null,
+    mtimeMs: stampNow(path)?.mtimeMs ?? 0,
+    hash: hashOf(Buffer.from(text)),
+    ending: endingOf(text),
+    problems: [],
+  }
 }
 
 /**

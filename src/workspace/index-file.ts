@@ -4,13 +4,7 @@ import { isFolder } from '../files/folder-names.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from '../git/seen-by-git.ts'
-import {
-  INDEX_MARKER,
-  type IndexRow,
-  indexLine,
-  indexTableTop,
-  indexTop,
-} from '../markdown/case-index.ts'
+import { INDEX_MARKER, indexLine, indexTableTop, indexTop, needOf } from '../markdown/case-index.ts'
 import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { TriageRow } from '../model/triage-row.ts'
@@ -59,6 +53,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
   }
 
   function write(): Promise<void> {
+    if (isClosed) return writing
     if (timer) clearTimeout(timer)
     timer = null
     writing = writing.then(writeOnce)
@@ -67,7 +62,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
 
   async function writeOnce(): Promise<void> {
     try {
-      const why = await replace(await indexText(lists.newest({}, null, null).map(rowOf)))
+      const why = await replace(await indexText(lists.newest({}, null, null)))
       logOnce(why === '' ? '' : `index.md is not written: ${why}`)
     } catch (error) {
       if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
@@ -104,8 +99,9 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
     changed,
     write,
     async close() {
+      const last = timer ? write() : writing
       isClosed = true
-      await (timer ? write() : writing)
+      await last
     },
   }
 }
@@ -118,32 +114,9 @@ function isOurs(bytes: Buffer): boolean {
 /** Number of rows processed without a pause. */
 const RUN = 200
 
-function rowOf({
-  id,
-  title,
-  created_at,
-  state,
-  type,
-  outcome,
-  needs,
-  problems,
-}: TriageRow): IndexRow {
-  const isYours = needs !== null && needs.kind !== 'running'
-  return {
-    id,
-    title,
-    created_at,
-    state,
-    type,
-    outcome,
-    needs: isYours ? needs.text : '',
-    problems,
-  }
-}
-
 /** Builds the bytes of `index.md` from rows, newest first. */
-async function indexText(all: readonly IndexRow[]): Promise<Buffer> {
-  const needing = all.filter(({ needs }) => needs !== '').length
+async function indexText(all: readonly TriageRow[]): Promise<Buffer> {
+  const needing = all.filter((row) => needOf(row) !== '').length
   const withProblems = all.filter(({ problems }) => problems > 0).length
   const pieces = [Buffer.from(indexTop(all.length, needing, withProblems))]
   for (const state of CASE_STATES) {

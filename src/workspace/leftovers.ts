@@ -6,16 +6,15 @@
 
 import { join } from 'node:path'
 import { codeOf } from '../files/errno.ts'
-import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'
+import type { EntryKind } from '../files/folder-names.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { isTempName, removeTempFiles } from '../files/temp-files.ts'
-import { UUID } from '../model/words.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Removes temporary files and scratch folders of a killed service, beside the settings too. Only the owner of the memory root calls it, before
- * anything is written. What cannot be removed is logged; the next start tries again.
+ * Removes temporary files and scratch folders of a killed service, beside the settings too. Only the owner of the memory
+ * root calls it, before anything is written. What cannot be removed is logged; the next start tries again.
  */
 export async function clearLeftovers(
   state: StateFolder,
@@ -23,10 +22,9 @@ export async function clearLeftovers(
   log: (line: string) => void,
 ): Promise<void> {
   const { root } = state
-  const folders = [workspace, root, join(root, 'numbers'), join(root, 'hooks')]
-  await removed(folders, log)
-  // copies of case texts by versions before casefile.db
-  for (const name of ['kept', 'search']) await removeStubborn(join(root, name))
+  await removed([workspace, root, join(root, 'hooks')], log)
+  // of builds before casefile.db: the first two have copies of case texts
+  for (const name of ['kept', 'search', 'numbers', 'trails']) await removeStubborn(join(root, name))
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
@@ -74,17 +72,3 @@ export function createCaseLeftovers(
 
 /** `saw` is called for these folders separately. */
 const WATCHED = ['sessions', 'proof']
-
-/** Returns the folders of a memory root that may contain temporary files. */
-export async function foldersWithRecords(layout: Layout): Promise<string[]> {
-  const found = [layout.memoryRoot, layout.cases]
-  for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
-    const folder = layout.caseFolder(id)
-    const inside = kindsNow(folder)
-    if (!inside || inside === 'hidden') continue
-    if ([...inside.keys()].some(isTempName)) found.push(folder)
-    const folders = [...inside].filter(([, kind]) => kind === 'folder')
-    found.push(...folders.map(([name]) => join(folder, name)))
-  }
-  return found
-}

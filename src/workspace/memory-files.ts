@@ -1,16 +1,16 @@
-/** Reads, lists and writes the memory files of a case by name: notes that people and agents write. */
+/** Reads and writes the memory files of a case by name: notes that people and agents write. */
 
 import { basename, dirname, join, relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
-import { entriesIn, kindsNow } from '../files/folder-names.ts'
+import { kindsNow } from '../files/folder-names.ts'
 import { stampNow } from '../files/read-now.ts'
-import { type FileStamp, type ReadResult, readRegular, stampOf } from '../files/safe-read.ts'
+import { type ReadResult, readRegular } from '../files/safe-read.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import { HISTORY_FILE } from '../model/history.ts'
-import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
+import { isMemoryName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
@@ -104,45 +104,6 @@ export async function readMemory(
     maxBytes: MAX_MEMORY_BYTES,
     within: layout.caseFolder(id),
   })
-}
-
-export interface MemoryListing {
-  filename: string
-  kind: MemoryName['kind']
-  size: number
-  updated_at: string
-}
-
-/** Lists the memory files of a case: case.md, notes and session files. */
-export async function listMemory(layout: Layout, folder: CaseFolder): Promise<MemoryListing[]> {
-  const { id } = folder.case
-  const notes = (await entriesIn(layout.caseFolder(id)))
-    .filter((name) => name === 'case.md' || isNoteName(name))
-    .sort()
-  const numbers = folder.sessions.map((session) => `${session.number}.md`)
-  const listing: MemoryListing[] = []
-  for (const filename of [...notes, ...numbers]) {
-    const name = memoryNameOrNull(layout, folder, filename)
-    const stamp = name && (await stampOf(memoryPath(layout, id, name)))
-    if (stamp && isFile(stamp)) {
-      const updated_at = new Date(stamp.mtimeMs).toISOString()
-      listing.push({ filename, kind: name.kind, size: stamp.size, updated_at })
-    }
-  }
-  return listing
-}
-
-function memoryNameOrNull(layout: Layout, folder: CaseFolder, filename: string): MemoryName | null {
-  try {
-    return memoryName(layout, folder, filename)
-  } catch (error) {
-    if (error instanceof AppError) return null
-    throw error
-  }
-}
-
-function isFile(stamp: FileStamp): boolean {
-  return (stamp.mode & 0o170000) === 0o100000
 }
 
 /** Replaces a memory file with exactly these bytes. `present` is the current content, null if there is no file. */

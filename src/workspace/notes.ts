@@ -2,11 +2,9 @@
 
 import { dirname } from 'node:path'
 import { decoded } from '../files/decoded.ts'
-import type { EntryKind } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
@@ -24,11 +22,6 @@ export interface NoteFile {
   problems: Problem[]
 }
 
-/** Returns the memory files among the entries of a case folder. */
-export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
-  return [...inside.keys()].filter(isNoteName)
-}
-
 interface NoteReading {
   known: NoteFile | undefined
   pass: ReadPass
@@ -42,9 +35,8 @@ export function readNote(
   file: string,
   { known, pass, saw }: NoteReading,
 ): NoteFile | null {
-  const now = stampNow(path)
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
-  const stamp = read.stamp ?? now
+  const stamp = read.stamp ?? stampNow(path)
   const mtimeMs = stamp?.mtimeMs ?? 0
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash

@@ -8,8 +8,15 @@ import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Database, Run } from '../state/database.ts'
-import type { HistoryLines } from '../state/history-lines.ts'
-import { appendHistory, hasHistory, historyHashes, syncHistory } from './history-append.ts'
+import type { HistoryLines, SettledLines } from '../state/history-lines.ts'
+import {
+  appendHistory,
+  type GitLooks,
+  hasHistory,
+  historyHashes,
+  isHistoryByGit,
+  syncHistory,
+} from './history-append.ts'
 import type { Layout } from './layout.ts'
 
 /** What a person changed, as seen in the files. It is written once they stop changing. `key` names its subject. */
@@ -37,8 +44,8 @@ export interface PendingHistory {
   appended(): Promise<void>
   /** Whether only the service's own lines were added between these two hashes of history.md. */
   isOwnChange(caseId: string, before: string, after: string): boolean
-  /** Call when the history.md with this hash is published. Null if the case is gone. */
-  published(caseId: string, hash: string | null): void
+  /** Call when the row that says that the history.md with this hash is published is in a transaction. */
+  published(caseId: string, hash: string): void
   /** Stores an act until it is written. An equal act is stored once; for a state change the first one stays. */
   note(caseId: string, act: NotedAct): void
   noted(caseId: string): NotedAct[]
@@ -47,8 +54,10 @@ export interface PendingHistory {
   /** The cases with acts. */
   notedCases(): string[]
   forget(caseId: string): void
-  /** What writes, in the next transaction, that lines are synced or acts written. */
-  takeSettled(): (run: Run) => void
+  /** What stores that lines are synced or acts written; null if there is nothing new. May be lost with a power cut. */
+  takeSettled(): ((run: Run) => void) | null
+  /** Whether lines that are in their file will be settled later. */
+  hasUnsynced(): boolean
   /** Appends the lines that a service which died left. Call before the files are read. */
   recover(): void
   close(): Promise<void>
@@ -58,6 +67,7 @@ export interface PendingHistoryDeps {
   database: Pick<Database, 'write' | 'flushed'>
   lines: HistoryLines
   layout: Layout
+  git: GitLooks
   log(line: string): void
 }
 
@@ -83,9 +93,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   /** The hashes of history.md from what is published to what was appended since, each by lines of the service. */
   const own = new Map<string, string[]>()
   const acts = new Map<number, { caseId: string; act: NotedAct }>()
-  /** Rows that are synced, or published too and needed no more: the next transaction says so. */
-  let marked: number[] = []
-  let done: number[] = []
+  let settled = nothing()
   let next = 1
   let timer: NodeJS.Timeout | undefined
   let syncing: Promise<void> = Promise.resolve()
@@ -95,28 +103,19 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     else push(kind === 'line' ? waiting : synced, case_id, [{ id, text, isCommitted: true }])
   }
 
-  function takeSettled(): (run: Run) => void {
-    const ids = { synced: marked, removed: done }
-    marked = []
-    done = []
-    return (run) => stored.settle(run, ids)
-  }
-
-  function write(work: (run: Run) => void, onWritten?: () => void): void {
-    const settle = takeSettled()
-    database.write((run) => {
-      settle(run)
-      work(run)
-    }, onWritten)
+  function takeSettled(): ((run: Run) => void) | null {
+    const taken = settled
+    if (taken.synced.length + taken.done.length === 0) return null
+    settled = nothing()
+    return (run) => stored.settle(run, taken)
   }
 
   function add(caseId: string, texts: readonly string[]): void {
     if (texts.length === 0) return
     const added = texts.map((text): Line => ({ id: next++, text, isCommitted: false }))
     push(waiting, caseId, added)
-    write(
+    database.write(
       (run) => {
-        stored.wrote(run, caseId, texts)
         for (const { id, text } of added)
           stored.add(run, { id, case_id: caseId, kind: 'line', text })
       },
@@ -166,7 +165,15 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     own.set(caseId, goesOn ? [...known, ...hashes.slice(at + 1)] : hashes)
   }
 
-  /** Syncs the files that were appended to. If an older version was saved since, its lines are appended again. */
+  function settle(caseId: string, lines: readonly Line[], ids: number[]): void {
+    ids.push(...lines.map(({ id }) => id))
+    settled.wrote.push([caseId, textsOf(lines)])
+  }
+
+  /**
+   * Syncs the files that were appended to. If an editor saved an older version since, its lines are appended again; what
+   * git checked out stays.
+   */
   async function sync(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -175,19 +182,26 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       try {
         await syncHistory(layout, caseId, made.has(caseId))
         if (!unsynced.has(caseId)) continue // forgotten meanwhile
+        const isLost = !hasHistory(layout, caseId, textsOf(lines))
+        const isByGit = isLost && (await isHistoryByGit(layout, caseId, deps.git))
+        if (isByGit === null) {
+          syncIn(SYNC_MS)
+          continue
+        }
         made.delete(caseId)
         takeFrom(unsynced, caseId, lines)
-        if (!hasHistory(layout, caseId, textsOf(lines))) {
+        if (isLost && !isByGit) {
           push(waiting, caseId, lines)
           append(caseId)
-        } else if (own.has(caseId)) {
-          push(synced, caseId, lines)
-          marked.push(...lines.map(({ id }) => id))
-        } else done.push(...lines.map(({ id }) => id))
+          continue
+        }
+        const isUnpublished = !isLost && own.has(caseId)
+        if (isUnpublished) push(synced, caseId, lines)
+        settle(caseId, lines, isUnpublished ? settled.synced : settled.done)
       } catch (error) {
         if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
           takeFrom(unsynced, caseId, lines) // the file was removed, and the lines with it
-          done.push(...lines.map(({ id }) => id))
+          settle(caseId, lines, settled.done)
         } else {
           failed(caseId, 'synced', error)
           syncIn(RETRY_MS)
@@ -199,8 +213,9 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   return {
     add,
     takeSettled,
+    hasUnsynced: () => unsynced.size > 0,
     made(caseId, texts) {
-      write((run) => stored.wrote(run, caseId, texts))
+      database.write((run) => stored.wrote(run, caseId, texts))
     },
     async appended() {
       if (waiting.size > 0) await database.flushed()
@@ -212,11 +227,11 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     },
     published(caseId, hash) {
       const hashes = own.get(caseId) ?? []
-      const at = hash === null ? -1 : hashes.indexOf(hash)
+      const at = hashes.indexOf(hash)
       if (at < 0) return
       if (at < hashes.length - 1) return void own.set(caseId, hashes.slice(at))
       own.delete(caseId)
-      done.push(...(synced.get(caseId) ?? []).map(({ id }) => id))
+      settled.done.push(...(synced.get(caseId) ?? []).map(({ id }) => id))
       synced.delete(caseId)
     },
     note(caseId, act) {
@@ -226,7 +241,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       if (isKnown) return
       const id = next++
       acts.set(id, { caseId, act })
-      write((run) =>
+      database.write((run) =>
         stored.add(run, { id, case_id: caseId, kind: 'act', text: JSON.stringify(act) }),
       )
     },
@@ -236,14 +251,15 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       for (const [id, { act }] of acts) {
         if (!written.includes(act)) continue
         acts.delete(id)
-        done.push(id)
+        settled.done.push(id)
       }
     },
     notedCases: () => [...new Set([...acts.values()].map(({ caseId }) => caseId))],
     forget(caseId) {
       for (const map of [waiting, unsynced, synced, own]) map.delete(caseId)
       for (const [id, act] of acts) if (act.caseId === caseId) acts.delete(id)
-      write((run) => stored.forget(run, caseId))
+      settled.wrote = settled.wrote.filter(([id]) => id !== caseId)
+      database.write((run) => stored.forget(run, caseId))
     },
     recover() {
       for (const [caseId, lines] of synced)
@@ -253,9 +269,14 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     async close() {
       if (timer) syncing = syncing.then(sync)
       await syncing
-      if (marked.length + done.length > 0) write(() => {})
+      const last = takeSettled()
+      if (last) database.write(last)
     },
   }
+}
+
+function nothing() {
+  return { synced: [], done: [], wrote: [] } as SettledLines
 }
 
 type Lines = Map<string, Line[]>

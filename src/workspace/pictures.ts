@@ -4,7 +4,7 @@ import { hashOf } from '../files/decoded.ts'
 import { createDurable, writeDurable } from '../files/durable-write.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { removeFile } from '../files/remove-file.ts'
-import { type FileStamp, readRegular, sameStamp } from '../files/safe-read.ts'
+import { readRegular, sameStamp } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { MAX_PICTURE_BYTES } from '../model/picture.ts'
 import type { Problem } from '../model/problem.ts'
@@ -55,11 +55,7 @@ export function isPictureFresh(
 ): boolean {
   if (!value?.image) return true
   const stamp = stampNow(layout.picture(id, value.image.name))
-  return isSame(stamp, picture)
-}
-
-function isSame(stamp: FileStamp | null, known: PictureState | undefined): boolean {
-  return known?.stamp != null && stamp !== null && sameStamp(stamp, known.stamp)
+  return picture?.stamp != null && stamp !== null && sameStamp(stamp, picture.stamp)
 }
 
 /** Compares the picture of a proof with the hash in its file. The picture is read only if its stamp has changed. */
@@ -71,8 +67,9 @@ export function withPicture(
   const { value, picture: known } = record
   if (!value?.image || !record.readable) return record
   const file = `artifacts/${value.image.name}`
-  const isKnown = isSame(stampNow(layout.picture(id, value.image.name)), known)
-  const now = isKnown ? { ...known!, problem: null } : pictureNow(layout, id, value.image.name)
+  const now = isPictureFresh(layout, id, record)
+    ? { ...known!, problem: null }
+    : pictureNow(layout, id, value.image.name)
   const { problem, ...picture } = now
   const sha256 = value.stamped ? value.sha256 : now.hash
   const intact = now.hash !== '' && now.hash === sha256

@@ -42,10 +42,5 @@ const TICK_MS = 20
 
 /** Whether a stamp is old enough that every later change gives another stamp. */
 export function isSettled({ ctimeMs }: FileStamp): boolean {
-  return isSettledAt(ctimeMs)
-}
-
-/** Same as `isSettled`, for a time in ms. */
-export function isSettledAt(ms: number): boolean {
-  return Date.now() - ms > TICK_MS
+  return Date.now() - ctimeMs > TICK_MS
 }

@@ -7,18 +7,18 @@ import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
-import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
+import { forEachLimited, pendingEvents, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
-import { type CaseChange, type CaseEntry, type Change, changedFiles } from './case-entry.ts'
+import { type CaseChange, type CaseEntry, isSameCase } from './case-entry.ts'
 import {
   type CaseLookDeps,
   conflictCopyProblem,
   hiddenProblem,
   readCaseFolder,
 } from './case-look.ts'
-import { isUnchanged } from './index/case-stamps.ts'
+import { hasMany, isUnchanged } from './index/case-stamps.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
 import { restoreMissingSession } from './restore-missing.ts'
@@ -64,6 +64,12 @@ export interface ScanDeps extends CaseLookDeps {
   sawNames?(): void
   /** Called when files of a case must be read again in `ms`. */
   onUnstable(caseId: string, ms: number): void
+  /**
+   * Returns the sessions and memory files of a case that changed since this was called last; null if any may have.
+   */
+  takeChanged?(caseId: string): ReadonlySet<string> | null
+  /** Called if they could not be read: any may have changed. */
+  mustReadAll?(caseId: string): void
 }
 
 const MISSING_MS = 1000
@@ -94,17 +100,40 @@ export function createScan(deps: ScanDeps): Scan {
     accept: AcceptPolicy = 'complete',
     written?: Written,
   ): Promise<ReadPass> {
+    const isMany = hasMany(catalog.lastStamps(id))
+    if (isMany) await pendingEvents()
+    const changed = deps.takeChanged?.(id) ?? null
+    let isRead = false
+    try {
+      let pass = await readChanged(id, isMany ? changed : null, accept, written)
+      while (pass.isPartial) pass = await readChanged(id, isMany ? changed : null, accept)
+      isRead = pass.retryInMs === 0
+      return pass
+    } finally {
+      if (!isRead) deps.mustReadAll?.(id)
+    }
+  }
+
+  /** `changed`: the sessions and memory files to look at; null for all. */
+  async function readChanged(
+    id: string,
+    changed: ReadonlySet<string> | null,
+    accept: AcceptPolicy,
+    written?: Written,
+  ): Promise<ReadPass> {
     const pass = createReadPass(stability, accept, written?.paths)
     const writtenNotes = written?.notes ?? []
     const stamps = catalog.lastStamps(id)
-    if (writtenNotes.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
+    const folder = layout.caseFolder(id)
+    if (writtenNotes.length === 0 && stamps && (await isUnchanged(stamps, folder, changed))) {
       catalog.adopt(id)
       return pass
     }
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
-    const entry = await readCaseFolder(lookDeps, id, known, pass)
+    const entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+    await yieldIfBusy()
     if (entry) {
       missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })
@@ -115,9 +144,9 @@ export function createScan(deps: ScanDeps): Scan {
         if (waitMs < Infinity) deps.onUnstable(id, waitMs)
         return pass
       }
-      if (known) removeCase(known, writtenNotes)
-      else if (writtenNotes.length > 0)
-        publish({ caseId: id, found: [], source: 'service', wrote: writtenNotes })
+      if (known) catalog.remove(id)
+      if (known || writtenNotes.length > 0)
+        publish({ caseId: id, source: known ? 'editor' : 'service', wrote: writtenNotes })
       await deps.latest?.clear(id)
     }
     if (pass.retryInMs > 0) deps.onUnstable(id, pass.retryInMs)
@@ -144,27 +173,12 @@ export function createScan(deps: ScanDeps): Scan {
     { restored, wrote }: { restored: boolean; wrote: readonly string[] },
   ): void {
     entry.vanished ||= restored
-    const changes = changedFiles(known, entry)
-    if (
-      known &&
-      !restored &&
-      known.file.mtimeMs === entry.file.mtimeMs &&
-      changes.length === 0 &&
-      wrote.length === 0 &&
-      sameNotes(known, entry) &&
-      JSON.stringify(problemsOf(known)) === JSON.stringify(problemsOf(entry))
-    ) {
+    if (known && !restored && wrote.length === 0 && isSameCase(known, entry)) {
       catalog.refresh(entry)
       return
     }
     catalog.put(entry)
-    publish({ caseId: entry.id, found: changes, source: 'editor', wrote })
-  }
-
-  function removeCase({ id, file }: CaseEntry, wrote: readonly string[]): void {
-    catalog.remove(id)
-    const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
-    publish({ caseId: id, found, source: 'editor', wrote })
+    publish({ caseId: entry.id, source: 'editor', wrote })
   }
 
   /** Compares the names under cases/ with the known cases. `onRead` is called for each new or deleted case after it was read. */
@@ -193,14 +207,15 @@ export function createScan(deps: ScanDeps): Scan {
       onRead?.(id, pass)
     })
     const links = added.filter((id) => entries?.get(id) !== 'folder')
-    const unknown = names
-      .filter((name) => !UUID.test(name) && !name.startsWith('.') && !isConflictCopy(name))
+    const others = names.filter((name) => !UUID.test(name))
+    const unknown = others
+      .filter((name) => !name.startsWith('.') && !isConflictCopy(name))
       .filter((name) => entries?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
     const beside = kindsNow(layout.memoryRoot)
     const copies = [
       ...(beside === null || beside === 'hidden' ? [] : beside.keys()),
-      ...names.map((name) => `cases/${name}`),
+      ...others.map((name) => `cases/${name}`),
     ].filter(isConflictCopy)
     unknownEntries = [...unknown.map(unknownEntryProblem), ...copies.map(conflictCopyProblem)]
   }
@@ -235,18 +250,6 @@ export function createScan(deps: ScanDeps): Scan {
     canList: () => isListed,
     unknownEntries: () => [...unknownEntries, ...[...problemsWithoutCase.values()].flat()],
   }
-}
-
-function sameNotes(before: CaseEntry, after: CaseEntry): boolean {
-  if (before.notes.size !== after.notes.size) return false
-  return [...after.notes].every(([name, { hash }]) => before.notes.get(name)?.hash === hash)
-}
-
-function problemsOf(entry: CaseEntry): Problem[] {
-  const { file, sessions, proofs, notes, problems } = entry
-  return [file, ...sessions.values(), ...proofs.values(), ...notes.values()]
-    .flatMap((each) => each.problems)
-    .concat(problems)
 }
 
 /** Returns the problem that prevents reading cases/, or null. */

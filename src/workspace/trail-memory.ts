@@ -1,152 +1,94 @@
-/** Remembers in the state folder what each audit trail contained when this machine last wrote it. */
+/**
+ * Knows what each audit trail contained when this machine last published or wrote it, so that a start detects changes
+ * made while no service ran: that is in the row of its file in casefile.db. What a write adds is stored before the file
+ * is replaced, until the row has it.
+ */
 
-import {
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
-import { syncDescriptor } from '../files/descriptors.ts'
-import { syncFolder } from '../files/durable-write.ts'
-import { hasCode } from '../files/errno.ts'
-import { storageError } from '../files/storage-error.ts'
 import { gitNamesOf } from '../git/contents.ts'
-import { readTrailLine, trailLineText } from '../markdown/trail.ts'
-import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
+import { type Session, serviceFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
+import type { Database, Run } from '../state/database.ts'
+import { readRecords } from '../state/records.ts'
+import * as rows from '../state/trails.ts'
+import type { CaseEntry } from './case-entry.ts'
+import type { RecordFile } from './record.ts'
 
-/** The audit trail of a session when this machine last wrote it, or last accepted it from git. */
-export interface RememberedTrail {
-  lines: TrailLine[]
-  fields: ServiceFields
-  /** Git object names of the file at that time. */
+type Sessions = ReadonlyMap<number, Pick<RecordFile<Session | null>, 'value'>>
+
+export interface KnownSession {
+  session: Session
+  /** Git object names of the file with its trail; empty if that is the last text that was published. */
   gitNames: string[]
-  /**
-   * Git object names before the last write. After a crash between remembering and writing, the file still has one of
-   * these.
-   */
-  gitNamesBefore: string[]
 }
 
-/**
- * Remembers the audit trails of sessions that this machine writes, so that the next start detects changes made while
- * no service ran. Each session has one file. Each write appends to it before the session's own file is replaced.
- */
 export interface TrailMemory {
-  recall(caseId: string, sessionId: string): RememberedTrail | null
-  /** Resolves when it is stored. `keptLines` is the number of lines before this write. */
-  remember(session: Session, text: string, keptLines: number): Promise<void>
-  /** Replaces the remembered trail by one from git; does nothing for an unknown session. */
-  accept(session: Session, text: string): Promise<void>
+  /** The session as read now, with the last known audit trail and its fields; null if it is unknown. */
+  recall(read: Session): KnownSession | null
+  /** Call before the file of a session is replaced, with the number of its lines before; resolves when it is stored. */
+  begin(session: Session, after: number): Promise<void>
   forget(caseId: string): void
 }
 
-/** One line of JSON in the file, for each write. */
-interface Entry {
-  /** Keep this many earlier lines, then append `lines`. */
-  at: number
-  lines: string[]
-  fields: ServiceFields
-  git: string[]
-}
-
-export function createTrailMemory(folder: string): TrailMemory {
-  const pathOf = (caseId: string, sessionId: string) => join(folder, caseId, sessionId)
-
-  async function append(session: Session, text: string, keptLines: number): Promise<void> {
-    const path = pathOf(session.case_id, session.id)
-    const size = sizeOf(path) ?? 0
-    const isNew = size === 0
-    const from = isNew ? 0 : keptLines
-    const entry: Entry = {
-      at: from,
-      lines: session.trail.slice(from).map(trailLineText),
-      fields: serviceFields(session),
-      git: gitNamesOf(text),
-    }
-    try {
-      if (isNew) mkdirSync(join(folder, session.case_id), { recursive: true, mode: 0o700 })
-      const fd = openSync(path, 'a', 0o600)
-      try {
-        // the leading line break ends a line that a crash left half-written
-        writeFileSync(fd, `\n${JSON.stringify(entry)}\n`)
-        await syncDescriptor(fd)
-      } catch (error) {
-        ftruncateSync(fd, size)
-        throw error
-      } finally {
-        closeSync(fd)
-      }
-      if (isNew) await syncFolder(join(folder, session.case_id))
-    } catch (error) {
-      throw storageError(error, path)
-    }
-  }
-
+export function createTrailMemory(
+  database: Pick<Database, 'all' | 'get' | 'attempt' | 'write'>,
+): TrailMemory {
   return {
-    recall(caseId, sessionId) {
-      const text = textOf(pathOf(caseId, sessionId))
-      return text === null ? null : trailIn(text)
-    },
-    remember: append,
-    async accept(session, text) {
-      if (sizeOf(pathOf(session.case_id, session.id)) !== null) await append(session, text, 0)
-    },
-    forget(caseId) {
-      rmSync(join(folder, caseId), { recursive: true, force: true })
-    },
+    ...readTrailMemory(database),
+    begin: (session, after) =>
+      database.attempt((run) => rows.putTrail(run, keyOf(session), trailOf(session, [], after))),
+    forget: (caseId) => database.write((run) => rows.forgetTrails(run, caseId)),
   }
 }
 
 /** A trail memory for commands that only read a workspace. */
-export function readTrailMemory(folder: string): TrailMemory {
-  const { recall } = createTrailMemory(folder)
-  return { recall, async remember() {}, async accept() {}, forget() {} }
-}
-
-/** Returns null if the file is invalid: then the session counts as unknown. */
-function trailIn(text: string): RememberedTrail | null {
-  let lines: string[] = []
-  let last: Entry | null = null
-  let gitNamesBefore: string[] = []
-  for (const line of text.split('\n')) {
-    const entry = line === '' ? null : entryIn(line)
-    if (!entry) continue
-    if (entry.at > lines.length) return null
-    lines = [...lines.slice(0, entry.at), ...entry.lines]
-    gitNamesBefore = last?.git ?? []
-    last = entry
-  }
-  const read = lines.map((line) => readTrailLine(line)).filter((line) => line !== null)
-  if (!last || read.length < lines.length) return null
-  return { lines: read, fields: last.fields, gitNames: last.git, gitNamesBefore }
-}
-
-/** Returns null for a line cut off by a crash: then the session file was not written either. */
-function entryIn(line: string): Entry | null {
-  try {
-    return JSON.parse(line)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
+export function readTrailMemory(
+  database: Pick<Database, 'all' | 'get'>,
+): Pick<TrailMemory, 'recall'> {
+  const { record } = readRecords(database)
+  return {
+    recall(read) {
+      const key = keyOf(read)
+      const row = record(key[0], key[1])
+      const published: Session | null = row ? JSON.parse(row).value : null
+      // after a crash the file may lack the lines that were to be added
+      const inFile = new Set(read.trail.map((line) => JSON.stringify(line)))
+      const trails = rows
+        .storedTrails(database, key)
+        .filter(({ after, lines }) => after === 0 || inFile.has(JSON.stringify(lines[0])))
+      if (published?.id === read.id) trails.unshift(trailOf(published, []))
+      const last = trails.at(-1)
+      if (!last) return null
+      let trail: TrailLine[] = []
+      for (const { after, lines } of trails) trail = [...trail.slice(0, after), ...lines]
+      return { session: { ...read, ...last.fields, trail }, gitNames: last.gitNames }
+    },
   }
 }
 
-function textOf(path: string): string | null {
-  if (sizeOf(path) === null) return null
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-    throw error
+/** What to write with the rows of a case, for sessions that these no longer have. `textOf`: the last text of a file. */
+export function trailsBesideRows(
+  before: CaseEntry | null,
+  after: CaseEntry | null,
+  textOf: (file: string) => string | null,
+): (run: Run) => void {
+  const known: Sessions = before?.sessions ?? new Map()
+  const present: Sessions = after?.sessions ?? new Map()
+  const read = [...present].filter(([number, record]) => record !== known.get(number))
+  const left = [...known].flatMap(([number, { value }]) => {
+    if (!value || present.get(number)?.value?.id === value.id) return []
+    return [[keyOf(value), trailOf(value, gitNamesOf(textOf(keyOf(value)[1]) ?? ''))] as const]
+  })
+  return (run) => {
+    for (const [, { value }] of read)
+      if (value) rows.removeTrails(run, keyOf(value), value.trail.length)
+    for (const [key, trail] of left) rows.putTrail(run, key, trail)
   }
 }
 
-function sizeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+function keyOf({ case_id, number, id }: Session): rows.SessionKey {
+  return [case_id, `sessions/${number}.md`, id]
+}
+
+function trailOf(session: Session, gitNames: string[], after = 0): rows.StoredTrail {
+  return { after, lines: session.trail.slice(after), fields: serviceFields(session), gitNames }
 }

@@ -5,13 +5,13 @@ import { readSession, type SessionOrigin, type SessionReading } from '../markdow
 import { type Baseline, hasLines } from '../model/baseline.ts'
 import type { Session } from '../model/session.ts'
 import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
-import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
+import type { KnownSession, TrailMemory } from './trail-memory.ts'
 
 export interface TrueTrailDeps {
   /** The last trusted text of a file, by `<case id>/sessions/1.md` and the like. */
   lastText(key: string): string | null
-  /** The last known trails of this machine's sessions. */
-  trails: TrailMemory
+  /** The last known trails of sessions. */
+  trails: Pick<TrailMemory, 'recall'>
   /** Whether a session runs here, so that only this service adds to its audit trail. */
   isRunningHere(sessionId: string): boolean
   /** Whether git made the change at this time. */
@@ -66,39 +66,21 @@ export async function withTrueTrail(
   const isRunning = deps.isRunningHere(present?.id ?? value.id)
   const isOther = present !== undefined && present.id !== value.id
   // after a branch switch the same number can be another session
-  const known = present && (isRunning || !isOther) ? present : lastKnown(deps, value, found)
+  const known =
+    present && (isRunning || !isOther)
+      ? { session: present, gitNames: [] }
+      : deps.trails.recall(value)
   if (!known) return read
-  const isChanged = value.id === known.id && !isSameTrail(value.trail, known.trail)
-  if (isChanged && !isRunning && (await isFromGit(deps, value, known, found))) {
-    await deps.trails.accept(value, found.text)
-    return read
-  }
-  return restoreTrail(value, read.problems, known, isRunning)
-}
-
-/** Returns the session before this service first read it: from the trail memory, else from its last text. */
-function lastKnown(deps: TrueTrailDeps, value: Session, found: FoundSession): Session | null {
-  const remembered = deps.trails.recall(value.case_id, value.id)
-  if (remembered) return asRemembered(value, remembered, found.text)
-  const text = deps.lastText(found.key)
-  const last = text === null ? null : readSession(text, found.origin).value
-  return last?.id === value.id ? last : null
-}
-
-function asRemembered(
-  value: Session,
-  { lines, fields, gitNamesBefore }: RememberedTrail,
-  text: string,
-): Session {
-  // the service crashed after remembering a write and before making it
-  if (gitNamesOf(text).some((name) => gitNamesBefore.includes(name))) return value
-  return { ...value, ...fields, trail: lines }
+  const { session } = known
+  const isChanged = value.id === session.id && !isSameTrail(value.trail, session.trail)
+  if (isChanged && !isRunning && (await isFromGit(deps, value, known, found))) return read
+  return restoreTrail(value, read.problems, session, isRunning)
 }
 
 async function isFromGit(
   deps: TrueTrailDeps,
   value: Session,
-  known: Session,
+  { session: known, gitNames }: KnownSession,
   { text, ctimeMs, key, origin }: FoundSession,
 ): Promise<boolean> {
   if (deps.isOfRun(value)) return false
@@ -106,10 +88,8 @@ async function isFromGit(
   if (!deps.isGits(ctimeMs) && !(await deps.isCommitted(file, gitNamesOf(text)))) return false
   const isEarlier = value.trail.length < known.trail.length && isStartOf(value.trail, known.trail)
   if (!isEarlier) return true
-  const remembered = deps.trails.recall(value.case_id, value.id)
-  const names = remembered && isSameTrail(remembered.lines, known.trail) ? remembered.gitNames : []
   const last = deps.lastText(key)
   const isLast =
     last !== null && isSameTrail(readSession(last, origin).value?.trail ?? [], known.trail)
-  return deps.isInGit(isLast ? [...names, ...gitNamesOf(last)] : names)
+  return deps.isInGit(isLast ? [...gitNames, ...gitNamesOf(last)] : gitNames)
 }

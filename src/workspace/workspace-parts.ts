@@ -1,6 +1,7 @@
 /** Creates the parts of this folder: scan, synchronizer, store, late saves. Called by `service.ts`. */
 
 import type { GitActivity } from '../git/activity.ts'
+import type { Database } from '../state/database.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Baselines } from './baselines.ts'
@@ -35,7 +36,8 @@ export interface WorkspaceDeps
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
   baselines: Pick<Baselines, 'get' | 'written'>
-  state: Pick<StateFolder, 'trash' | 'trails'>
+  database: Database
+  state: Pick<StateFolder, 'trash'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
   /** How long an editor may take to begin a save into a file that was replaced. */
@@ -66,15 +68,17 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     isGits: git.touched,
     hasRead: catalog.has,
     lastText: catalog.lastText,
-    trails: createTrailMemory(state.trails),
+    trails: createTrailMemory(deps.database),
     ...trailSources(layout.memoryRoot, deps.baselines.get),
   }
   const scan = createScan({
     ...shared,
     sawFolder: leftovers.saw,
     onUnstable: queue.add,
+    takeChanged: (id) => synchronizer.takeChanged(id),
+    mustReadAll: (id) => synchronizer.mustReadAll(id),
   })
-  const synchronizer = createSynchronizer({
+  const synchronizer: Synchronizer = createSynchronizer({
     layout,
     catalog,
     scan,

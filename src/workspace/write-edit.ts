@@ -51,7 +51,7 @@ export async function stageEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
-  { lateSaves, trails }: { lateSaves: ReplacedFileTrackers; trails: TrailMemory },
+  { lateSaves, trails }: { lateSaves: ReplacedFileTrackers; trails: Pick<TrailMemory, 'begin'> },
 ): Promise<StagedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
@@ -67,8 +67,7 @@ export async function stageEdit(
       return changed(place, MAX_SESSION_BYTES, record, lateSaves, async (text, value) => {
         const edited = await editedSession(text, value, withTrueFields(record, value, edit.edit))
         mustFit(file, edited, MAX_SESSION_BYTES)
-        const after = sessionAfter(value, edit.edit, edited)
-        await trails.remember(after, edited, value.trail.length)
+        await trails.begin(sessionAfter(value, edit.edit, edited), value.trail.length)
         return edited
       })
     }
@@ -87,7 +86,7 @@ export async function stageEdit(
     case 'new-session': {
       await makeInnerFolder(layout.sessions(id))
       const text = await newSessionText(edit.session)
-      await trails.remember(edit.session, text, 0)
+      await trails.begin(edit.session, 0)
       return made(place, text)
     }
     case 'new-proof': {

@@ -212,7 +212,7 @@ const fixes: FixCase[] = [
     name: 'a state by hand',
     cases: async () =>
       having({ '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') }),
-    fixed: /sessions\/2\.md: state is now plan_ready, .*this machine did not write/,
+    fixed: /sessions\/2\.md: state is now plan_ready, as in the last line of its audit trail/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete # !', 'state: plan_ready # !'),
   },
@@ -220,7 +220,7 @@ const fixes: FixCase[] = [
     name: 'a state by hand in a sealed session, whose seal then holds',
     cases: async () =>
       having({ '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') }),
-    fixed: /state is now abandoned, .*this machine did not write/,
+    fixed: /state is now abandoned, as in the last line of its audit trail/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete', 'state: abandoned'),
   },

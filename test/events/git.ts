@@ -26,7 +26,7 @@ import { inLongLane, isFull, isLong } from '../fixtures/full.ts'
 import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { SESSION } from '../fixtures/records.ts'
-import { git as gitIn } from '../fixtures/session-client.ts'
+import { git as gitIn, must } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const execute = promisify(execFile)
@@ -447,6 +447,31 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
     })
   })
 }
+
+t.test(
+  'an older history.md stays where git puts it, and gets the new lines where an editor does',
+  async (t) => {
+    const place = 'in the repository of the code'
+    const { app, git, ids } = await openRepository(t, place, 1)
+    const [id = ''] = ids
+    const history = app.file(id, 'history.md')
+    await must(app, 'PUT', `/cases/${id}`, { title: 'First' })
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'first')
+    const first = readFileSync(history, 'utf8')
+    await must(app, 'PUT', `/cases/${id}`, { title: 'Second' })
+    t.match(readFileSync(history, 'utf8'), 'Second')
+    git('checkout', '--quiet', '--', '.')
+    await app.close()
+    t.equal(readFileSync(history, 'utf8'), first)
+
+    await app.restart()
+    await must(app, 'PUT', `/cases/${id}`, { title: 'Third' })
+    writeFileSync(history, first)
+    await app.close()
+    t.match(readFileSync(history, 'utf8'), 'Third')
+  },
+)
 
 t.test('what a checkout, a stash and a merge change is told once', async (t) => {
   const repository = await openRepository(t, 'in the repository of the code', 5)

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { spread } from '../fixtures/faults/chance.ts'
 import { OPERATIONS } from '../fixtures/faults/operations.ts'
@@ -46,6 +48,28 @@ t.test('a kill at the Nth call loses nothing that was acknowledged', LIMIT, asyn
     })
   }
 })
+
+t.test('a kill at the Nth call, and a person who removes the last audit line', LIMIT, async (t) => {
+  for (const operation of operations.filter(({ name }) => name.startsWith('a session'))) {
+    await t.test(operation.name, LIMIT, async (t) => {
+      t.teardown(() => {})
+      t.testdir({})
+      t.pass(`${await killAtEach(t, operation, some(2), withoutLastLine)} kills`)
+    })
+  }
+})
+
+/** In the session file that was written last, unless it has only one. Returns whether the line is back. */
+function withoutLastLine(root: string): () => boolean {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /sessions\/\d+\.md$/.test(name))
+    .map((name) => join(root, name))
+  const last = files.reduce((a, b) => (statSync(a).mtimeMs > statSync(b).mtimeMs ? a : b))
+  const text = readFileSync(last, 'utf8')
+  const [line = '\n'] = /\n(?!1\.)\d+\. .*\n$/.exec(text) ?? []
+  writeFileSync(last, text.slice(0, text.length + 1 - line.length))
+  return () => readFileSync(last, 'utf8').includes(line)
+}
 
 t.test('a start whose disk fails at the Nth call', LIMIT, async (t) => {
   for (const kind of ['EIO', 'crash'] as const) {

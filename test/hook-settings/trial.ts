@@ -7,12 +7,12 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
+import { announceToHooks, newSecrets } from '../../src/hook-settings/hook-files.ts'
 import { tryHooks } from '../../src/hook-settings/trial.ts'
 import type { Scene } from '../../src/hook-settings/trial-scenes.ts'
 import { TRIAL_WORDS } from '../../src/hook-settings/trial-words.ts'
 import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
 import { quoteForShell } from '../../src/runners/hooks/shell-quote.ts'
-import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
 
 /** What a service would say to the calls of a trial: it denies what does more than read. */
 const SERVED = `

@@ -18,6 +18,7 @@ import t, { type Test } from 'tap'
 import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
 import { claudeHooks } from '../../src/hook-settings/claude.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
+import { announceToHooks, newSecrets } from '../../src/hook-settings/hook-files.ts'
 import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
 import {
   CLIENT_SECRET,
@@ -26,7 +27,6 @@ import {
   SERVER_SECRET,
   SYSTEM_FIRST,
 } from '../../src/runners/hooks/hook-script.ts'
-import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
 
 /** What denies a call, by the agent whose settings have the line. */
 const LIKE_CLAUDE = {

@@ -17,14 +17,14 @@ t.test('a plan that is another one by the time it is to begin does not run', asy
       const text = readFileSync(file, 'utf8')
       const other = plan.replace(PLANS.first, PLANS.second)
       const plan_sha256 = sha256(wanted === 'first' ? plan : other)
-      // the run is on record, and the request does not know it yet
+      // the run is put on record, and the request has not read the session again yet
       const { database } = app.service
-      const { attempt } = database
-      database.attempt = async (work) => {
-        await attempt(work)
+      const { later } = database
+      database.later = (work) => {
+        later(work)
         work((sql) => {
           if (!sql.includes('INTO runs')) return
-          database.attempt = attempt
+          database.later = later
           writeFileSync(file, text.replace(PLANS.first, PLANS.second))
         })
       }

@@ -123,6 +123,30 @@ t.test('what is of no use is set aside, and all begins again', async (t) => {
   }
 })
 
+t.test('of an earlier build what is in no file stays, and the files are read again', async (t) => {
+  const folder = t.testdir()
+  const connection = connect(join(folder, 'casefile.db'))
+  connection.exec(`
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO meta VALUES ('cases', 'format'), ('workspace_problems', '[]');
+    CREATE TABLE history_lines (case_id TEXT, line TEXT, PRIMARY KEY (case_id, line));
+    INSERT INTO history_lines VALUES ('a', 'b');
+    CREATE TABLE cases (n INTEGER PRIMARY KEY, id TEXT);
+    INSERT INTO cases VALUES (1, 'a');
+    CREATE VIRTUAL TABLE search_texts USING fts5 (title);
+    CREATE VIRTUAL TABLE search_words USING fts5vocab (search_texts, 'row');
+    CREATE TABLE webhooks (id TEXT PRIMARY KEY, registration TEXT NOT NULL, cursor INTEGER NOT NULL, failing TEXT);
+    PRAGMA application_id = 1667330917; PRAGMA user_version = 6`)
+  connection.close()
+  const { database, said } = await open(t, folder)
+  t.same(said, [])
+  t.same(values(database), [])
+  t.same(database.all('SELECT * FROM history_lines'), [{ case_id: 'a', line: 'b' }])
+  t.same(database.all('SELECT id, listed FROM cases'), [])
+  t.same(database.all('SELECT id, registration, failing FROM webhooks'), [])
+  t.same(database.all('SELECT notes FROM search_texts'), [])
+})
+
 t.test('damage that is found while the service runs', async (t) => {
   const folder = t.testdir()
   const first = await open(t, folder)

@@ -10,7 +10,6 @@ import {
   queueEvent,
   removeWebhook,
   saveOutcomes,
-  warnAboutOldWebhooks,
 } from '../../src/state/webhooks.ts'
 
 const delivery = (event: number, more: Partial<Delivery> = {}): Delivery => ({
@@ -50,7 +49,7 @@ t.test('only its owner may read it, and it has nothing of a webhook that is gone
   const { folder, database, store, add, save } = await opened(t)
   add('gone')
   save('gone', [delivery(6)])
-  database.erase((run) => removeWebhook(run, 'gone'))
+  database.write((run) => removeWebhook(run, 'gone'), undefined, true)
   save('gone', [delivery(7)]) // was under way
   await database.flushed()
   t.same(store.all(), [])
@@ -123,13 +122,4 @@ t.test('no page and no retry reads more rows than it needs', async (t) => {
   store.queued('a', 10)
   t.ok(asked.length > 5)
   for (const detail of asked) t.notMatch(detail, /^SCAN deliveries|TEMP B-TREE/)
-})
-
-t.test('webhooks of before are named, and left alone', async (t) => {
-  const folder = t.testdir({ webhooks: { 'a.json': '{}' } })
-  const said: string[] = []
-  warnAboutOldWebhooks(join(folder, 'webhooks'), (line) => void said.push(line))
-  warnAboutOldWebhooks(join(folder, 'none'), t.fail)
-  t.match(said, [/webhooks.*register them again.*delete the folder/])
-  t.equal(statSync(join(folder, 'webhooks', 'a.json')).size, 2)
 })

@@ -37,7 +37,7 @@ import { isTempName, removeTempFiles, tempName, trashName } from '../../src/file
 import { openRunFolder } from '../../src/runners/output/run-folder.ts'
 import { workingFolder } from '../../src/settings/workdir.ts'
 import { defaultStateFolder, openStateFolder } from '../../src/state/state-folder.ts'
-import { pointLatest } from '../../src/workspace/latest-link.ts'
+import { setLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { clearLeftovers } from '../../src/workspace/leftovers.ts'
 import { nextSessionNumber } from '../../src/workspace/session-number.ts'
@@ -336,9 +336,9 @@ t.test('reading a file that anybody may have put there', async (t) => {
         read: inBits((into, from, bytes) => read(into, from, bytes, null)),
       })
     }
-    fsNow.readSync = ((file: number, ...rest: [Uint8Array, number, number]) =>
-      inBits((into, from, bytes) => readSync(file, into, from, bytes, null))(
-        ...rest,
+    fsNow.readSync = ((file: number, ...rest: [Uint8Array, number, number, number]) =>
+      inBits((into, from, bytes) => readSync(file, into, from, bytes, rest[3]))(
+        ...(rest.slice(0, 3) as [Uint8Array, number, number]),
       )) as typeof readSync
     syncBuiltinESMExports()
     t.teardown(() => {
@@ -471,11 +471,13 @@ function replaced<K extends 'symlinkSync' | 'openSync'>(
   return put
 }
 
+const NOW = '2026-11-29T10:00:00.000Z'
+
 t.test('latest.md', async (t) => {
   await t.test('is never missing while it is swapped', async (t) => {
     const folder = t.testdir({ '1.md': 'one', '2.md': 'two' })
     const latest = join(folder, 'latest.md')
-    await pointLatest(folder, 1)
+    await setLatest(folder, 1, NOW)
     let swapping = true
     const readers = Array.from({ length: 4 }, async () => {
       let reads = 0
@@ -485,7 +487,7 @@ t.test('latest.md', async (t) => {
       }
       return reads
     })
-    for (let swap = 0; swap < SWAPS; swap += 1) await pointLatest(folder, (swap % 2) + 1)
+    for (let swap = 0; swap < SWAPS; swap += 1) await setLatest(folder, (swap % 2) + 1, NOW)
     swapping = false
     for (const reads of await Promise.all(readers)) t.ok(reads > 0)
     t.same((await readdir(folder)).sort(), ['1.md', '2.md', 'latest.md'])
@@ -494,7 +496,7 @@ t.test('latest.md', async (t) => {
   await t.test('a folder that is a link is not followed', async (t) => {
     const folder = t.testdir({ case: {}, outside: { '1.md': 'theirs' } })
     await symlink(join(folder, 'outside'), join(folder, 'case', 'sessions'))
-    const pointing = pointLatest(join(folder, 'case', 'sessions'), 1)
+    const pointing = setLatest(join(folder, 'case', 'sessions'), 1, NOW)
     await t.rejects(pointing, { code: 'changed_meanwhile', message: /leads out of/ })
     t.same(await readdir(join(folder, 'outside')), ['1.md'])
   })
@@ -502,7 +504,7 @@ t.test('latest.md', async (t) => {
   await t.test('what an editor puts there in the last moment stays', async (t) => {
     const folder = t.testdir({ '1.md': 'one' })
     const latest = join(folder, 'latest.md')
-    await pointLatest(folder, 1)
+    await setLatest(folder, 1, NOW)
     const { symlinkSync } = fsNow
     t.teardown(replaced('symlinkSync', symlinkSync))
     replaced('symlinkSync', (...given) => {
@@ -510,25 +512,27 @@ t.test('latest.md', async (t) => {
       fsNow.unlinkSync(latest)
       fsNow.writeFileSync(latest, 'an editor')
     })
-    t.equal(await pointLatest(folder, 2), 'in_the_way')
+    t.notOk(await setLatest(folder, 2, NOW))
     t.equal(await readFile(latest, 'utf8'), 'an editor')
     t.same((await readdir(folder)).sort(), ['1.md', 'latest.md'])
   })
 
-  await t.test('is left alone when it is right, or something else', async (t) => {
+  await t.test('is left alone when it is right, or a folder; a file becomes a copy', async (t) => {
     const folder = t.testdir({
       file: { 'latest.md': 'an editor' },
       folder: { 'latest.md': {} },
       link: {},
     })
     const link = join(folder, 'link')
-    t.equal(await pointLatest(link, 12), 'pointed')
+    t.ok(await setLatest(link, 12, NOW))
     t.equal(await readlink(join(link, 'latest.md')), '12.md')
-    t.equal(await pointLatest(link, 12), 'already')
-    for (const name of ['file', 'folder']) {
-      t.equal(await pointLatest(join(folder, name), 1), 'in_the_way')
-      t.same(await readdir(join(folder, name)), ['latest.md'])
-    }
+    t.notOk(await setLatest(link, 12, NOW))
+    t.notOk(await setLatest(join(folder, 'folder'), 1, NOW))
+    t.same(await readdir(join(folder, 'folder')), ['latest.md'])
+    t.ok(await setLatest(join(folder, 'file'), 1, NOW))
+    const [copy = '', latest] = (await readdir(join(folder, 'file'))).sort()
+    t.equal(latest, 'latest.md')
+    t.equal(await readFile(join(folder, 'file', copy), 'utf8'), 'an editor')
   })
 })
 

@@ -15,13 +15,7 @@ import fc from 'fast-check'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
 import t, { type Test } from 'tap'
-import {
-  INDEX_MARKER,
-  type IndexRow,
-  indexLine,
-  indexTableTop,
-  indexTop,
-} from '../../src/markdown/case-index.ts'
+import { INDEX_MARKER, indexLine, indexTableTop, indexTop } from '../../src/markdown/case-index.ts'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { createIndexFile } from '../../src/workspace/index-file.ts'
 import { isLong } from '../fixtures/full.ts'
@@ -81,18 +75,17 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
   t.notMatch(readFileSync(path, 'utf8'), 'Case 1')
 })
 
-const row = (n: number, fields: Partial<IndexRow>): IndexRow => ({
+type Row = Parameters<typeof indexLine>[0]
+const row = (n: number, fields: Partial<Row>): Row => ({
   id: idOf(n),
   title: `Case ${n}`,
-  created_at: '',
-  state: 'OPEN',
   type: 'bug',
   outcome: null,
-  needs: '',
+  needs: null,
   problems: 0,
   ...fields,
 })
-const tableOf = (rows: IndexRow[]) =>
+const tableOf = (rows: Row[]) =>
   indexTop(rows.length, 0, 0) + indexTableTop('OPEN', rows.length) + rows.map(indexLine).join('')
 
 t.test('no title can break the table', async (t) => {
@@ -140,9 +133,11 @@ t.test('no title can break the table', async (t) => {
     rows,
     titles.map(([title, text = title], n) => shown(n + 1, text)),
   )
-  const odd = { type: 'a|b', outcome: '[x](y)', needs: 'blocked: *a* | [x](y)', problems: 12 }
+  const text = 'blocked: *a* | [x](y)'
+  const needs = { kind: 'blocked' as const, session_id: null, session: null, text }
+  const odd = { type: 'a|b', outcome: '[x](y)', needs, problems: 12 }
   const [other] = rowsOf(tableOf([row(99, odd)]))
-  t.same(other?.cells, ['Case 99', 'a|b', '[x](y)', odd.needs, '12'])
+  t.same(other?.cells, ['Case 99', 'a|b', '[x](y)', text, '12'])
 
   const pieces =
     '\\ | [ ] ( ) ! < > ` * _ ~ & # : @ . http:// www. a b.c \n amp; ^ - " $ é <!-- -->'.split(' ')
@@ -204,7 +199,7 @@ function openIndex(t: Test, { memory = t.testdir({}), indexFile = 60_000 } = {})
   let count = 0
   let made = 0
   const said: string[] = []
-  const item = { ...row(1, {}), needs: null } as unknown as TriageRow
+  const item = { ...row(1, {}), state: 'OPEN' } as TriageRow
   const index = createIndexFile({
     layout: { memoryRoot: memory },
     lists: {

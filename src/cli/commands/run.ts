@@ -69,7 +69,7 @@ async function start(agent: string, args: string[], options: Options): Promise<n
   if (case_id !== null) await client.request('GET', `/cases/${case_id}`)
   const [{ hookArguments }, { hookFiles }] = await Promise.all([
     import('../../hook-settings/run-settings.ts'),
-    import('../../state/hook-files.ts'),
+    import('../../hook-settings/hook-files.ts'),
   ])
   const hooks = await hookArguments(agent, stateDir, {
     root,

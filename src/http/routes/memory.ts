@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { ReadFailure } from '../../files/safe-read.ts'
 import { CASE_FILE } from '../../markdown/case-file.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -14,7 +13,6 @@ import {
 } from '../../sessions/file-checks.ts'
 import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
-  listMemory,
   MAX_MEMORY_BYTES,
   type MemoryName,
   memoryName,
@@ -23,13 +21,15 @@ import {
   readMemory,
   writeMemory,
 } from '../../workspace/memory-files.ts'
+import { listMemory } from '../../workspace/memory-list.ts'
 import type { WorkDone } from '../../workspace/store.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
-import { endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
-import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from '../etag.ts'
+import { endpoint, FILE_ERRORS, LIST_ERRORS, listOf } from '../endpoint.ts'
+import { bytesWithETag, etagOf, requireMatch } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
+import { paginate, type SortKey } from '../pagination.ts'
 import { memoryFilename } from '../params.ts'
 import { harmless } from '../plain-text.ts'
 import { readBytes } from '../request-body.ts'
@@ -40,6 +40,7 @@ import {
   writtenFile,
 } from '../schemas/memory.ts'
 import { caseIdParam, filenameParam } from '../schemas/params.ts'
+import { paging } from '../schemas/query.ts'
 
 const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes of the file.' }
 
@@ -47,6 +48,11 @@ const RUNBOOK = '```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```
 
 const ofCase = { id: caseIdParam }
 const ofFile = { ...ofCase, filename: filenameParam }
+
+/** Files by name, then sessions by number. */
+function placeOf({ filename, kind }: MemoryFileJson): SortKey {
+  return { created_at: '', id: kind === 'session' ? `1${filename.padStart(16)}` : `0${filename}` }
+}
 
 export const memoryEndpoints = [
   endpoint({
@@ -57,11 +63,14 @@ export const memoryEndpoints = [
     description:
       'Returns `case.md`, the notes of people and agents, and one file for each session.',
     params: ofCase,
-    responses: ok(z.array(memoryFile), 'The files by name, then the sessions by number.'),
-    errors: ['unreadable_file'],
-    async handle({ c, service, params }) {
-      const files = await listMemory(service.layout, await service.store.read(params.id))
-      return jsonWithETag<readonly MemoryFileJson[]>(c, files)
+    query: paging,
+    responses: listOf(memoryFile, 'The files by name, then the sessions by number.'),
+    errors: [...LIST_ERRORS, 'unreadable_file'],
+    async handle({ c, service, params, query }) {
+      const files = await listMemory(service, await service.store.read(params.id))
+      const inOrder = files.map((file) => ({ ...placeOf(file), file }))
+      const serialize = async ({ file }: { file: MemoryFileJson }) => file
+      return paginate({ c, query }, inOrder, { serialize })
     },
   }),
 

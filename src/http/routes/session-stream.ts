@@ -52,11 +52,10 @@ async function streamSession(
   })
   const feed = createEventQueue(stream, known ? resume.id : 0)
   unsubscribe.push(
-    service.changes.subscribe((change) => {
-      if (change.kind === 'case' && change.case_id === id && !change.after) feed('gone')
-      if (change.kind !== 'session' || change.case_id !== id) return
-      if (change.after?.id === sid) feed({ session: change.after })
-      else if (change.before?.id === sid && !change.after) feed('gone')
+    service.changes.subscribe(({ caseId }) => {
+      if (caseId !== id) return
+      const session = service.catalog.entry(id)?.sessions.get(present.number)?.value
+      feed(session?.id === sid ? { session } : 'gone')
     }),
     service.outputs.subscribe((output) => {
       if (output.session_id === sid) feed({ output })

@@ -60,14 +60,12 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const current = () => sessionIn(session)
     if (states.includes(current().state)) return current()
     return new Promise((resolve, reject) => {
-      const stop = deps.changes.subscribe((change) => {
-        if (change.kind === 'case' && change.case_id === session.case_id && !change.after) {
-          end(() => reject(gone(session)))
-        }
-        if (change.kind !== 'session') return
-        if (change.after?.id !== session.id || !states.includes(change.after.state)) return
-        const { after } = change
-        end(() => resolve(after))
+      const stop = deps.changes.subscribe(({ caseId }) => {
+        if (caseId !== session.case_id) return
+        if (!catalog.has(caseId)) return end(() => reject(gone(session)))
+        const present = catalog.entry(caseId)?.sessions.get(session.number)?.value
+        if (present?.id !== session.id || !states.includes(present.state)) return
+        end(() => resolve(present))
       })
       const onClosing = () => end(() => reject(stoppingError()))
       const end = (settle: () => void) => {

@@ -17,20 +17,16 @@ export interface Talks {
 }
 
 export function createTalks(deps: SessionDeps): Talks {
-  const talks = new Map<string, { case_id: string; talk: Talk }>()
+  const talks = new Map<string, { case_id: string; number: number; talk: Talk }>()
 
-  deps.changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) {
-      for (const [id, { case_id, talk }] of talks)
-        if (case_id === change.case_id) end(id, talk, PASS)
+  deps.changes.subscribe(({ caseId }) => {
+    for (const [id, { case_id, number, talk }] of talks) {
+      if (case_id !== caseId) continue
+      const entry = deps.catalog.entry(caseId)
+      const session = entry?.sessions.get(number)?.value
+      if (!entry) end(id, talk, PASS)
+      else if (session?.id === id && isOver(session.state)) end(id, talk, answerAtEnd(session))
     }
-    if (change.kind !== 'session' || !change.after || !isOver(change.after.state)) return
-    const { id, state, trail } = change.after
-    const talk = talks.get(id)?.talk
-    if (!talk) return
-    const reason = lastOf(trail, 'session_state_changed')?.fields.reason
-    const message = abandonedText(typeof reason === 'string' ? reason : undefined)
-    end(id, talk, state === 'abandoned' ? { is: 'sentBack', message } : PASS)
   })
 
   function end(sessionId: string, talk: Talk, answer: HookAnswer): void {
@@ -58,9 +54,18 @@ export function createTalks(deps: SessionDeps): Talks {
         )
       })
     const talk = createTalk(number, note)
-    talks.set(id, { case_id, talk })
+    talks.set(id, { case_id, number, talk })
     return talk
   }
 
   return { of, known: (id) => talks.get(id)?.talk }
+}
+
+function answerAtEnd({ state, trail }: Session): HookAnswer {
+  if (state !== 'abandoned') return PASS
+  const reason = lastOf(trail, 'session_state_changed')?.fields.reason
+  return {
+    is: 'sentBack',
+    message: abandonedText(typeof reason === 'string' ? reason : undefined),
+  }
 }

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { writeDurable } from '../../files/durable-write.ts'
+import { writeVolatile } from '../../files/durable-write.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
 import { bootId, exists, processStart, processStat } from '../../platform/processes.ts'
@@ -64,7 +64,7 @@ export async function readRecord(stateDir: string): Promise<Owner | null> {
 
 export async function writeRecord(stateDir: string, record: Owner): Promise<void> {
   const text = `${JSON.stringify(record)}\n`
-  await writeDurable(recordPath(stateDir), Buffer.from(text), { mode: 0o600 })
+  await writeVolatile(recordPath(stateDir), Buffer.from(text), 0o600)
 }
 
 export async function removeRecord(stateDir: string): Promise<void> {

@@ -37,7 +37,7 @@ export async function holdSocket(
  * Returns the text of the process at an address, which is empty if it does not answer in time (it may be suspended);
  * null if there is no process.
  */
-export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<string | null> {
+export function askSocket(address: string): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(address).setEncoding('utf8')
     let text = ''
@@ -46,7 +46,7 @@ export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<
       socket.destroy()
       resolve(answer)
     }
-    const timer = setTimeout(settle, timeoutMs, '')
+    const timer = setTimeout(settle, ASK_MS, '')
     socket.on('data', (chunk: string) => {
       text += chunk
       if (text.length > MAX_ANSWER) settle('')

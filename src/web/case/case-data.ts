@@ -22,7 +22,7 @@ import {
   startObjection,
   startObjections,
 } from '../../sessions/start-checks.ts'
-import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
+import { listMemory, type MemoryListing } from '../../workspace/memory-list.ts'
 import { unappliedText } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
 import { placeText } from '../list/row-facts.ts'
@@ -121,7 +121,7 @@ export async function loadCasePage(
     candidates: await candidatesOf(service, folder, sessions),
     proofs: await loadProofRows(service, folder),
     history: await caseHistory(service, folder),
-    files: sortFiles(await listMemory(service.layout, folder)),
+    files: sortFiles(await listMemory(service, folder)),
     parent: json.parent === null ? null : relatedCase(service, json.parent),
     children: service.catalog
       .children(id)

@@ -128,7 +128,7 @@ export function filterTimeline(
 const FIRST = 5
 const LAST = 25
 /** More would make the page slow; older ones are in the file. */
-const MAX_FOLDED = 1_000
+const MAX_FOLDED = 300
 
 interface FoldedTimeline {
   first: readonly TimelineItem[]

@@ -6,7 +6,7 @@ import { fuzzyScore } from '../../model/fuzzy.ts'
 import { stateLabel } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
-import { listMemory } from '../../workspace/memory-files.ts'
+import { listMemory } from '../../workspace/memory-list.ts'
 import type { PageDeps } from '../deps.ts'
 import { casePage, memoryPage, PALETTE_CASES, proofPage, sessionPage } from '../shell/addresses.ts'
 import { pageHeaders } from '../shell/page-response.ts'
@@ -20,6 +20,8 @@ export interface PaletteLink {
 }
 
 const MAX_CASES = 20
+/** Of the sessions and of the files of a case. */
+const MAX_LINKS = 500
 
 /** What the command palette of the pages (client/palette.tsx) asks for. */
 export function paletteRoutes({ service }: PageDeps): Hono<ServiceEnv> {
@@ -32,19 +34,22 @@ export function paletteRoutes({ service }: PageDeps): Hono<ServiceEnv> {
   app.get(`${PALETTE_CASES}/:id`, pageHeaders(), async (c) => {
     const folder = await service.store.read(caseId(c))
     const { id } = folder.case
-    const files = await listMemory(service.layout, folder)
+    const files = await listMemory(service, folder)
     const links: PaletteLink[] = [
-      ...[...folder.sessions].reverse().map(({ number, type, state }) => ({
-        title: `Session ${number}: ${type}`,
-        detail: stateLabel(state),
-        href: sessionPage(id, number),
-      })),
+      ...folder.sessions
+        .slice(-MAX_LINKS)
+        .reverse()
+        .map(({ number, type, state }) => ({
+          title: `Session ${number}: ${type}`,
+          detail: stateLabel(state),
+          href: sessionPage(id, number),
+        })),
       ...[...folder.proofs].reverse().map((proof) => ({
         title: `Proof: ${visibleText(proof.type)}`,
         detail: proof.id.slice(0, 8),
         href: proofPage(id, proof.id),
       })),
-      ...files.map(({ filename, kind }) => ({
+      ...files.slice(0, MAX_LINKS).map(({ filename, kind }) => ({
         title: kind === 'session' ? `sessions/${filename}` : visibleName(filename),
         detail: 'file',
         href: memoryPage(id, filename),

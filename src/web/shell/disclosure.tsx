@@ -69,7 +69,7 @@ interface ShowMoreProps<T> {
 }
 
 /** More items than a person reads would only delay every page. */
-const MAX_ITEMS = 500
+const MAX_ITEMS = 200
 
 /** The first items of a long list, and others behind a click. */
 export function ShowMore<T>({ id, items, limit, label, list }: ShowMoreProps<T>) {

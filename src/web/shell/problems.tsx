@@ -4,6 +4,7 @@ import type { Problem } from '../../model/problem.ts'
 import { remedyOf } from '../../model/problem-remedies.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, proofPage } from './addresses.ts'
+import { ShowMore } from './disclosure.tsx'
 
 interface ProblemsListProps {
   /** Of the case. */
@@ -25,13 +26,27 @@ export function ProblemsList({ caseId, problems, consequence }: ProblemsListProp
   )
 }
 
+const MAX_PROBLEMS = 20
+
 interface ProblemItemsProps {
   /** Missing for problems of the workspace. */
-  caseId?: string
+  caseId?: string | undefined
   problems: readonly Problem[]
 }
 
 export function ProblemItems({ caseId, problems }: ProblemItemsProps) {
+  return (
+    <ShowMore
+      id="more-problems"
+      items={problems}
+      limit={MAX_PROBLEMS}
+      label={`All ${problems.length} problems`}
+      list={(some) => <Items caseId={caseId} problems={some} />}
+    />
+  )
+}
+
+function Items({ caseId, problems }: ProblemItemsProps) {
   return (
     <ul class="problem-list">
       {problems.map((problem) => (

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { CASE_FILE } from '../../markdown/case-file.ts'
 import type { FileHashes, Reading } from '../../model/changes.ts'
 import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
@@ -9,10 +10,11 @@ import { isRunning } from '../../model/session-state.ts'
 import type { StoredRecord } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
+import type { NoteFile } from '../notes.ts'
 import type { RecordFile } from '../record.ts'
 
 /** Version of the rows. */
-const FORMAT = 8
+const FORMAT = 9
 
 /** Identifies the format of the rows. They belong to one build, as another may read the same files differently. */
 export function recordFormat(version: string): string {
@@ -20,15 +22,16 @@ export function recordFormat(version: string): string {
   return JSON.stringify([FORMAT, version, own?.mtimeMs])
 }
 
-type Files = Map<string, { hash: string; text?: string | undefined }>
+type Records<K> = Map<K, RecordFile<unknown> | NoteFile>
 
-/** All files of a case by name, relative to its folder. */
-export function filesOf({ file, sessions, proofs, notes }: CaseEntry): Files {
-  const files: Files = new Map([['case.md', file]])
-  for (const [number, record] of sessions) files.set(`sessions/${number}.md`, record)
-  for (const [id, record] of proofs) files.set(`proof/${id}.md`, record)
-  for (const [name, note] of notes) files.set(name, note)
-  return files
+const RECORD_FILE = /^(sessions|proof)\/(.*)\.md$/
+
+/** What was read of a file, named relative to the folder of the case. */
+export function fileIn(entry: CaseEntry, name: string): RecordFile<unknown> | NoteFile | undefined {
+  const [, folder, key = ''] = RECORD_FILE.exec(name) ?? []
+  if (folder === 'sessions') return entry.sessions.get(Number(key))
+  if (folder === 'proof') return entry.proofs.get(key)
+  return name === CASE_FILE ? entry.file : entry.notes.get(name)
 }
 
 /** Returns rows for the files that were read again since `stored`, and the names of files that are gone. */
@@ -36,17 +39,23 @@ export function changedRecords(
   stored: CaseEntry | null,
   entry: CaseEntry,
 ): { changed: StoredRecord[]; gone: string[] } {
-  const before: Files = stored ? filesOf(stored) : new Map()
-  const after = filesOf(entry)
-  const changed = [...after].filter(([name, record]) => before.get(name) !== record)
-  return {
-    changed: changed.map(([file, { text = null, ...record }]) => ({
-      file,
-      record: JSON.stringify(record),
-      text,
-    })),
-    gone: [...before.keys()].filter((name) => !after.has(name)),
+  const changed: StoredRecord[] = []
+  const gone: string[] = []
+  const compare = <K>(was: Records<K> | undefined, is: Records<K>, nameOf: (key: K) => string) => {
+    if (was === is) return
+    for (const [key, file] of is) {
+      if (was?.get(key) === file) continue
+      const { text = null, ...record } = file as RecordFile<unknown>
+      changed.push({ file: nameOf(key), record: JSON.stringify(record), text })
+    }
+    for (const key of was?.keys() ?? []) if (!is.has(key)) gone.push(nameOf(key))
   }
+  const caseFile = (of: CaseEntry | null) => new Map(of && [[CASE_FILE, of.file]])
+  compare(caseFile(stored), caseFile(entry), (name) => name)
+  compare(stored?.sessions, entry.sessions, (number) => `sessions/${number}.md`)
+  compare(stored?.proofs, entry.proofs, (id) => `proof/${id}.md`)
+  compare(stored?.notes, entry.notes, (name) => name)
+  return { changed, gone }
 }
 
 /** What was published that does not follow from the files, as they may be read again in another process. */
@@ -89,8 +98,8 @@ export function decodeCase(folder: string, records: readonly Omit<StoredRecord, 
   }
   for (const { file, record } of records) {
     const value = JSON.parse(record)
-    const [, part, name] = /^(sessions|proof)\/(.*)\.md$/.exec(file) ?? []
-    if (file === 'case.md') entry.file = value
+    const [, part, name] = RECORD_FILE.exec(file) ?? []
+    if (file === CASE_FILE) entry.file = value
     else if (part === 'sessions') entry.sessions.set(Number(name), value)
     else if (part === 'proof') entry.proofs.set(name!, value)
     else entry.notes.set(file, value)
@@ -103,8 +112,19 @@ export function fileHashes(entry: CaseEntry, known: Record<string, string> = {})
   return {
     isCaseReadable: entry.file.readable,
     proof: (id) => entry.proofs.get(id)?.hash || (known[id] ?? ''),
-    notes: [...entry.notes].map(([name, { hash }]) => [name, hash || (known[name] ?? '')]),
+    notes: noteHashes(entry, known),
   }
+}
+
+const lastHashes = new WeakMap<CaseEntry['notes'], Map<string, string>>()
+
+function noteHashes({ notes }: CaseEntry, known: Record<string, string>): Map<string, string> {
+  const last = lastHashes.get(notes)
+  if (last) return last
+  const hashes = new Map<string, string>()
+  for (const [name, { hash }] of notes) hashes.set(name, hash || (known[name] ?? ''))
+  lastHashes.set(notes, hashes)
+  return hashes
 }
 
 /** Problems that depend on more than the file. */

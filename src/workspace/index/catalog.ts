@@ -9,8 +9,8 @@ import type { FinishedRun } from '../../model/finished-runs.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { partsOfKey } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { fileHashes, filesOf, isAtRest } from './case-rows.ts'
-import { type CaseStamps, decodeStamps, stampsOf } from './case-stamps.ts'
+import { fileHashes, fileIn, isAtRest } from './case-rows.ts'
+import { stampsOf } from './case-stamps.ts'
 import { createListJson } from './list-json.ts'
 import { complete, encodeListed, type Listed, listedOf } from './listed-case.ts'
 import { type CaseLists, createCaseLists } from './lists.ts'
@@ -31,9 +31,9 @@ export interface Catalog {
   /** The last readable text of a session, or of a case.md beside a running one, by `<case id>/<file>`. */
   lastText(key: string): string | null
   /** The stamps of the case's files when they were read. */
-  stamps(id: string): CaseStamps | undefined
+  stamps(id: string): string | undefined
   /** The same, or as they were stored last while a start has not looked at the case yet. */
-  lastStamps(id: string): CaseStamps | undefined
+  lastStamps(id: string): string | undefined
   ids(): string[]
   size(): number
   /** The cases that name this one as their parent. */
@@ -66,8 +66,8 @@ export interface Catalog {
   notFound(): string[]
   /** Cases that this start had to read; once that is stored, only those that wait for the service. */
   readAtStart(): string[]
-  /** What is not in the database yet, for the next transaction. */
-  unsavedRows(): RowsToWrite
+  /** What is not in the database yet, of this case or of all. */
+  unsavedRows(id?: string): RowsToWrite
   endStart(): void
 }
 
@@ -78,23 +78,27 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const cases = createLoadedCases(deps)
   const known = new Map<string, Listed>()
   /** Stored cases that a start has not looked at; loaded on first use. */
-  let notSeen: Map<string, { stamps: CaseStamps; listed: string }> | null = null
+  let notSeen: Map<string, { stamps: string; listed: string }> | null = null
   let readAtStart: Set<string> | null = new Set()
   const lists = createCaseLists({ ids: () => known.keys(), row })
   const list = createListJson({ ids: () => lists.newest({}, null, null), kept, stored })
-  const unsaved = createUnsavedRows(cases, (id, entry) => {
-    row(id)
-    const isDone = baseline(id) === undefined && isAtRest(entry)
-    if (isDone) readAtStart?.delete(id)
-    return encodeListed(known.get(id)!, isDone)
-  })
+  const unsaved = createUnsavedRows(
+    cases,
+    (id, entry) => {
+      row(id)
+      const isDone = baseline(id) === undefined && isAtRest(entry)
+      if (isDone) readAtStart?.delete(id)
+      return encodeListed(known.get(id)!, isDone)
+    },
+    lastText,
+  )
 
   function unseen() {
     const rows = notSeen ? [] : (stored?.listed() ?? [])
     notSeen ??= new Map(
       rows.map(({ id, stamps, listed }) => [
         id,
-        { stamps: decodeStamps(stored?.isOtherFormat ? '' : stamps), listed },
+        { stamps: stored?.isOtherFormat ? '' : stamps, listed },
       ]),
     )
     return notSeen
@@ -118,6 +122,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   function row(id: string): TriageRow | undefined {
     const listed = known.get(id)
     return listed && (listed.row ?? complete(listed, cases, present(id)!))
+  }
+
+  function lastText(id: string, file: string): string | null {
+    const loaded = load(id)
+    const read = loaded?.entry && fileIn(loaded.entry, file)
+    const fresh = read && 'text' in read ? read.text : undefined
+    return fresh ?? (loaded && stored?.text(id, file)) ?? null
   }
 
   /** The JSON of a case whose row is outdated. */
@@ -157,12 +168,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     entry: (id) => present(id)?.entry,
     lastEntry: (id) => load(id)?.entry ?? undefined,
     has: (id) => known.has(id),
-    lastText(key) {
-      const [id, file] = partsOfKey(key)
-      const entry = load(id)?.entry
-      const fresh = entry && filesOf(entry).get(file)?.text
-      return fresh ?? stored?.text(id, file) ?? null
-    },
+    lastText: (key) => lastText(...partsOfKey(key)),
     stamps: (id) => known.get(id)?.stamps,
     lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,
     ids: () => [...known.keys()],

@@ -2,12 +2,12 @@ import { type FinishedRun, finishedRuns } from '../../model/finished-runs.ts'
 import { type TriageRow, triageRow } from '../../model/triage-row.ts'
 import type { ListedCase } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { type CaseStamps, encodeStamps, stampsOf } from './case-stamps.ts'
+import { stampsOf } from './case-stamps.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
 
 /** What is in memory of each case. */
 export interface Listed {
-  stamps: CaseStamps
+  stamps: string
   /** Null until it is asked for. */
   row: TriageRow | null
   runs: readonly FinishedRun[]
@@ -29,8 +29,10 @@ export function listedOf(entry: CaseEntry): Listed {
 /** Sets what follows from the whole case. */
 export function complete(listed: Listed, cases: LoadedCases, loaded: Present): TriageRow {
   const folder = cases.folder(loaded)
-  const row = triageRow(folder, cases.caseJson(loaded))
+  const json = cases.caseJson(loaded)
+  const row = triageRow(folder, json)
   const runs = finishedRuns(folder.sessions)
+  loaded.json ??= JSON.stringify(json)
   listed.row = copied(row)
   listed.runs = runs.length > 0 ? copied(runs) : NO_RUNS
   return listed.row
@@ -46,7 +48,7 @@ export function encodeListed(
   isAtRest: boolean,
 ): Omit<ListedCase, 'id'> {
   return {
-    stamps: isAtRest ? encodeStamps(stamps) : '',
+    stamps: isAtRest ? stamps : '',
     listed: JSON.stringify({ row, runs, parent }),
   }
 }

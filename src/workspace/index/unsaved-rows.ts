@@ -1,7 +1,9 @@
 /** What of the index is not in casefile.db yet, and goes there with the next transaction. */
 
+import type { Reading } from '../../model/changes.ts'
 import type { Run } from '../../state/database.ts'
 import { putCase, removeCase, type StoredCase } from '../../state/records.ts'
+import { trailsBesideRows } from '../trail-memory.ts'
 import { changedRecords, encodeFolder } from './case-rows.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
 
@@ -10,12 +12,14 @@ export interface UnsavedRows {
   add(id: string): void
   /** Call when a case has changed since. */
   delete(id: string): void
-  /** The rows of the cases that were added last, which are then no longer unsaved. */
-  take(): RowsToWrite
+  /** The rows of this case, or of those that were added last, which are then no longer unsaved. */
+  take(id?: string): RowsToWrite
 }
 
 export interface RowsToWrite {
   isEmpty: boolean
+  /** What the rows say was published of each case. */
+  published: readonly [id: string, Reading][]
   write(run: Run): void
   /** Call when they are stored. */
   onWritten(): void
@@ -24,10 +28,11 @@ export interface RowsToWrite {
 /** A larger transaction would block too long. */
 const MAX_AT_ONCE = 500
 
-/** `rowOf` makes the row of a case in lists, and what belongs to it. */
+/** `rowOf` makes the row of a case in lists, and what belongs to it. `lastText` returns the last text of a file. */
 export function createUnsavedRows(
   cases: LoadedCases,
   rowOf: (id: string, entry: Present['entry']) => Pick<StoredCase, 'stamps' | 'listed'>,
+  lastText: (id: string, file: string) => string | null,
 ): UnsavedRows {
   const unsaved = new Set<string>()
 
@@ -37,7 +42,13 @@ export function createUnsavedRows(
     const { entry, published } = loaded
     const before = loaded.stored
     loaded.stored = entry
-    if (!entry || !published) return (run) => removeCase(run, id)
+    const putTrails = trailsBesideRows(before, entry, (file) => lastText(id, file))
+    if (!entry || !published) {
+      return (run) => {
+        removeCase(run, id)
+        putTrails(run)
+      }
+    }
     const { changed, gone } = changedRecords(before, entry)
     const row: StoredCase = {
       id,
@@ -45,7 +56,10 @@ export function createUnsavedRows(
       folder: encodeFolder(entry, published),
       json: cases.json(loaded as Present),
     }
-    return (run) => putCase(run, row, changed, gone)
+    return (run) => {
+      putCase(run, row, changed, gone)
+      putTrails(run)
+    }
   }
 
   return {
@@ -54,13 +68,17 @@ export function createUnsavedRows(
       unsaved.add(id)
     },
     delete: (id) => void unsaved.delete(id),
-    take() {
-      const ids = [...unsaved].slice(-MAX_AT_ONCE)
+    take(id) {
+      const ids = id === undefined ? [...unsaved].slice(-MAX_AT_ONCE) : unsaved.has(id) ? [id] : []
       const written = ids.map((id) => cases.kept.get(id))
       const writes = ids.map(writeOf).filter((write) => write !== null)
       for (const id of ids) unsaved.delete(id)
       return {
         isEmpty: writes.length === 0,
+        published: ids.flatMap((each): [string, Reading][] => {
+          const published = cases.inMemory(each)?.published
+          return published ? [[each, published]] : []
+        }),
         write(run) {
           for (const write of writes) write(run)
         },

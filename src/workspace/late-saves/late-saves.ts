@@ -1,6 +1,6 @@
-import { closeSync, fstatSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readDescriptor } from '../../files/descriptors.ts'
+import { closeDescriptor, readDescriptor } from '../../files/descriptors.ts'
 import type { ReplacedFileTracker } from '../../files/replace-seen.ts'
 import { isHalfSaved, type MergeDeps, mergeLateSave } from './merge-late-save.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './trackers.ts'
@@ -92,7 +92,7 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
       againMs = RETRY_MS
     }
     if (againMs > 0 && !isLast) wait(replaced, againMs)
-    else closeSync(replaced.fd)
+    else await closeDescriptor(replaced.fd)
   }
 
   /**

@@ -3,7 +3,6 @@ export interface DueQueue {
   /** In `ms` from now. */
   add(item: string, ms: number): void
   delete(item: string): void
-  has(item: string): boolean
   items(): string[]
   /**
    * Starts passing due items to `work`, one batch at a time. `work` must not reject; it adds unfinished items again.
@@ -52,7 +51,6 @@ export function createDueQueue(): DueQueue {
       wakeAt(at)
     },
     delete: (item) => void due.delete(item),
-    has: (item) => due.has(item),
     items: () => [...due.keys()],
     start(does) {
       work = does

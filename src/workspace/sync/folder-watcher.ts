@@ -168,6 +168,19 @@ class ChokidarFolders extends FSWatcher {
     return action === 'readdir' ? false : super._throttle(action, path, ms)
   }
 
+  /** chokidar keeps paths that it resolved, each in dozens of pieces: half a KB for a folder. This one is the same. */
+  override _getWatchHelpers(folder: string) {
+    return Object.assign(super._getWatchHelpers(folder), { fullWatchPath: folder })
+  }
+
+  override _getWatchedDir(folder: string) {
+    const known = this._watched.get(folder)
+    if (known) return known
+    const entry = super._getWatchedDir(folder)
+    entry.path.charCodeAt(0) // joins the pieces
+    return entry
+  }
+
   /** Resolves when a folder is watched, or cannot be, for example as it is gone. */
   async watch(folder: string): Promise<void> {
     await this._nodeFsHandler._addToNodeFs(folder, true, undefined, 0)

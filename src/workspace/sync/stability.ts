@@ -53,6 +53,8 @@ export interface ReadPass {
   accept(path: string, stamp: () => FileStamp | null, isComplete: boolean): boolean
   /** Call if the content at this path is known. */
   markUnchanged(path: string): void
+  /** Set if so many files are new that some are left for the next pass. */
+  isPartial: boolean
   /** In how many ms to read again what looks half-saved; 0 if everything was accepted. */
   readonly retryInMs: number
 }
@@ -65,6 +67,7 @@ export function createReadPass(
 ): ReadPass {
   let retryInMs = 0
   return {
+    isPartial: false,
     accept(path, stamp, isComplete) {
       const isAccepted = isComplete || policy === 'anything' || written.includes(path)
       const ms = isAccepted ? 0 : stability.remainingMs(path, stamp())

@@ -5,10 +5,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
-import { forEachInTurn, forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
+import { forEachInTurn, forEachLimited, pendingEvents, yieldIfBusy } from '../../files/yielding.ts'
 import type { GitActivity } from '../../git/activity.ts'
 import { UUID } from '../../model/words.ts'
-import { isUnchanged } from '../index/case-stamps.ts'
+import { hasMany, isUnchanged } from '../index/case-stamps.ts'
 import type { Catalog } from '../index/catalog.ts'
 import type { Layout } from '../layout.ts'
 import type { Scan } from '../scan.ts'
@@ -28,8 +28,10 @@ export interface Synchronizer {
   /** Resolves when everything is watched for the first time, or cannot be. Call after `start`. */
   watched(): Promise<void>
   health(): WatchHealth
-  /** Reports a change at this path, relative to the folder of all cases; an empty path is that folder itself. */
-  markDirty(path: string): void
+  /** Returns the files of a case that events named since this was called last; null if others may have changed. */
+  takeChanged(caseId: string): ReadonlySet<string> | null
+  /** Any file of this case may have changed. */
+  mustReadAll(caseId: string): void
   /** Reads a case now if one of its files has changed. Waits for a person who is saving, up to a limit. */
   freshen(caseId: string): Promise<void>
   /** Reads all cases that are known to have changed, so that a list shows every earlier edit. */
@@ -78,8 +80,12 @@ const FEW_CASES = 200
 const LIST_TIMEOUT_MS = 150
 /** After a start, lists need no rescan for so long. */
 const START_IS_FRESH_MS = 1000
+/** The watch over more cases begins a moment later, so that the first list is served before. */
+const MANY_CASES = 2000
+const FIRST_LIST_MS = 250
 /** Queue key for listing the names of all cases. */
 const NAMES = ''
+const NONE: ReadonlySet<string> = new Set()
 
 export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const { layout, catalog, scan, mutex, git, queue, log } = deps
@@ -91,6 +97,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   })
   /** Cases that have left the queue but are not in the catalog yet. */
   const reading = new Set<{ id: string }>()
+  /** By case, the files that events named since it was read; null for all. */
+  const changed = new Map<string, Set<string> | null>()
   let working = Promise.resolve()
   let ticking: Promise<void> | null = null
   let rescanning: Promise<void> | null = null
@@ -104,12 +112,33 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   let mustCheckRoot = true
   let isStopping = false
 
+  /** A change at this path, relative to the folder of all cases; an empty path is that folder itself. */
   function markDirty(path: string): void {
     const [id = '', ...rest] = path.split('/')
     const isCase = UUID.test(id)
-    if (isCase) queue.add(id, GATHER_MS)
+    if (isCase) {
+      addChanged(id, rest.join('/'))
+      queue.add(id, GATHER_MS)
+    }
     // a case folder is read by its name; other names need a listing
     if (rest.length === 0 && (!isCase || isForeign(id))) queue.add(NAMES, GATHER_MS)
+  }
+
+  function addChanged(id: string, file: string): void {
+    const files = changed.get(id)
+    if (!file.endsWith('.md') || files === null) changed.set(id, null)
+    else changed.set(id, (files ?? new Set()).add(file))
+  }
+
+  function changedFiles(id: string): ReadonlySet<string> | null {
+    const files = changed.get(id)
+    return isLive() ? (files === undefined ? NONE : files) : null
+  }
+
+  function takeChanged(id: string): ReadonlySet<string> | null {
+    const files = changedFiles(id)
+    changed.delete(id)
+    return files
   }
 
   function isForeign(name: string): boolean {
@@ -150,7 +179,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function freshen(id: string): Promise<void> {
     // usually nothing has changed, and the request need not wait for the mutex
     const known = catalog.stamps(id)
-    if (known && isUnchanged(known, layout.caseFolder(id))) return
+    if (hasMany(known)) await pendingEvents()
+    if (known && (await isUnchanged(known, layout.caseFolder(id), changedFiles(id)))) return
     const began = performance.now()
     const own = { id }
     for (;;) {
@@ -173,8 +203,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function freshenAll(): Promise<void> {
     if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
     if (!isLive()) await rescanForList()
-    // twice, so that all pending kernel events are delivered first
-    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+    await pendingEvents()
     if (dirtyItems().delete(NAMES)) await readNames()
     const dirty = dirtyItems()
     dirty.delete(NAMES)
@@ -235,7 +264,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       if (isStopping) return
       await yieldIfBusy()
       const known = catalog.stamps(id)
-      if (known && !isUnchanged(known, layout.caseFolder(id))) queue.add(id, 0)
+      if (known === undefined || (await isUnchanged(known, layout.caseFolder(id)))) continue
+      changed.set(id, null)
+      queue.add(id, 0)
     }
     rescanEnded = performance.now()
     rescanTook = rescanEnded - began
@@ -286,6 +317,15 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (isFirst) await done
   }
 
+  async function begin(): Promise<void> {
+    if (catalog.size() > MANY_CASES) await delay(FIRST_LIST_MS, undefined, { ref: false })
+    if (isStopping) return
+    lastTick = Date.now()
+    timer = setInterval(tick, TICK_MS)
+    tick()
+    await ticking
+  }
+
   queue.start((due) => {
     working = readDue(due).catch((error: unknown) => {
       log(`what is due could not be read: ${String(error)}`)
@@ -300,14 +340,12 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       rescanTook = START_IS_FRESH_MS / PAUSE_PER_RESCAN
     },
     start() {
-      lastTick = Date.now()
-      timer = setInterval(tick, TICK_MS)
-      tick()
-      firstTick = ticking ?? firstTick
+      firstTick = begin()
     },
     watched: () => firstTick,
     health: watcher.health,
-    markDirty,
+    takeChanged,
+    mustReadAll: (id) => void changed.set(id, null),
     freshen,
     freshenAll,
     rescan,

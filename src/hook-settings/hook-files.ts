@@ -2,10 +2,10 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { makeFolder, writeDurable } from '../files/durable-write.ts'
+import { makeFolder, writeDurable, writeVolatile } from '../files/durable-write.ts'
 import { removeFile } from '../files/remove-file.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { stateFolders } from './state-folder.ts'
+import { stateFolders } from '../state/state-folder.ts'
 
 export interface HookFiles {
   folder: string
@@ -79,7 +79,7 @@ export async function announceToHooks(
 ): Promise<void> {
   await makeFolder(folder, 0o700)
   const write = (name: string, text: string) =>
-    writeDurable(join(folder, name), Buffer.from(text), { mode: 0o600 })
+    writeVolatile(join(folder, name), Buffer.from(text), 0o600)
   await write('headers', `${header}: ${secrets.client}\n`)
   await write('service', `${pid} ${secrets.server}\n`)
   await write('url', `${url}\n`)

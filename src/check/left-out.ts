@@ -5,7 +5,7 @@ import { runGit } from '../git/command.ts'
 import { counted } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from '../workspace/layout.ts'
 
 /**
  * Throws `not_found` if git has files of the record that are not there: a sparse checkout, a submodule that is not
