@@ -1,9 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { processIds, processStat } from '../../src/platform/processes.ts'
 import { noSandbox, openSandbox, type Sandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
+import { signalGroup } from '../../src/runners/process/process-group.ts'
+import { built } from '../fixtures/built.ts'
 
 /*
  * What several programs in one enclosure can do to each other and to this service, with mounts and without.
@@ -106,4 +112,31 @@ t.test('an enclosure that has ended starts again', async (t) => {
     await sandbox.end()
     t.equal((await run(sandbox, 'echo two')).said, 'two\n', kind)
   }
+})
+
+t.test('without mounts, the group of a program ends with a service that is killed', async (t) => {
+  const script = `
+    const { runStepProcess } = await import(process.env.STEP)
+    const argv = ['/bin/sh', '-c', 'trap "" TERM; sleep 60 & echo $$; wait; sleep 60']
+    const { signal } = new AbortController()
+    const onOutput = (_, bytes) => process.stdout.write(bytes)
+    const env = { PATH: process.env.PATH }
+    await runStepProcess({ argv, cwd: '/', env, timeoutMs: 60_000, signal, onOutput })`
+  const service = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, STEP: built('src/runners/enclosure/step-process.ts') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [bytes] = await once(service.stdout, 'data')
+  const group = Number(String(bytes))
+  t.ok(signalGroup(group, 0))
+  service.kill('SIGKILL')
+  await once(service, 'exit')
+  // a zombie may stay until the first process of a container collects it
+  const isAlive = () =>
+    processIds().some((id) => {
+      const stat = processStat(id)
+      return stat?.group === group && stat.state !== 'Z'
+    })
+  while (isAlive()) await delay(5)
+  t.pass('it has ended')
 })

@@ -62,7 +62,7 @@ export function createEnclosure(
   async function close(): Promise<void> {
     const closed = present
     present = null
-    closed?.pipes.remove()
+    await closed?.pipes.remove()
     await closed?.helper.end()
   }
 

@@ -151,11 +151,15 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   const handles = [life, control, child.stderr] as unknown as { ref(): void; unref(): void }[]
   for (const handle of handles) handle.unref()
 
+  /** Until the program before has ended. */
+  let turn: Promise<unknown> = Promise.resolve()
   const programs = () => childrenOf(pid, first)
 
   async function holdNext(number: number): Promise<HeldProgram | { failure: string }> {
+    if (!isRunning(child)) return { failure: 'its helper has ended' }
     const own = createPresent()
     present = own
+    handles[1]!.ref()
     control.write(`${number}\n`)
     void own.ended.then(() => {
       present = null
@@ -181,10 +185,9 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
       signal.addEventListener('abort', stop, { once: true })
       if (signal.aborted) stop()
       try {
-        handles[1]!.ref()
-        await Promise.race([present?.ended, stopped])
-        if (!isRunning(child)) return { failure: 'its helper has ended' }
-        return await Promise.race([holdNext(number), stopped])
+        const mine = turn.then(() => (signal.aborted ? stopped : holdNext(number)))
+        turn = mine.then((held) => ('failure' in held ? undefined : held.exited))
+        return await Promise.race([mine, stopped])
       } finally {
         signal.removeEventListener('abort', stop)
         if (signal.aborted) for (const id of programs()) signalProcess(id, 'SIGKILL')

@@ -101,12 +101,15 @@ async function openMounts(
   const found = await findFolders({ ...folders, hidden: [...folders.hidden, pipes.path] })
   const plan = planFound(found, ownProcesses)
   if (plan.opened.length > MOST_OPENED) {
-    pipes.remove()
+    await pipes.remove()
     return { failure: `more than ${MOST_OPENED} hidden folders have open ones inside` }
   }
   // mount reads no table from a pipe
   const table = await openInputFile(pipes.path, `${plan.table}\n`, mustHaveMeans)
-  if (table === null) return { failure: `no file can be written in ${tmpdir()}` }
+  if (table === null) {
+    await pipes.remove()
+    return { failure: `no file can be written in ${tmpdir()}` }
+  }
   try {
     const words = [...outer, ...mountHelper(mount, plan, drop)]
     const options = { words, env, table, ownProcesses, withinMs: READY_WITHIN_MS, signal }
@@ -127,10 +130,10 @@ async function enclosedBy(
   const env = { ...options.env, LC_ALL: 'C' } // it reads what mount and the shell say
   try {
     const helper = await openHelper({ ...options, env, cwd: pipes.path })
-    if ('failure' in helper) pipes.remove()
+    if ('failure' in helper) await pipes.remove()
     return 'failure' in helper ? helper : { helper, pipes, env }
   } catch (error) {
-    pipes.remove()
+    await pipes.remove()
     throw error
   }
 }

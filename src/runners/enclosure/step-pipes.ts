@@ -13,6 +13,7 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
 
@@ -37,7 +38,8 @@ export interface StepPipes {
 export interface PipeFolder {
   path: string
   next(input: StandardInput): Promise<StepPipes>
-  remove(): void
+  /** What a hostile program keeps there stays. */
+  remove(): Promise<void>
 }
 
 /** So many programs get their pipes by one call of `mkfifo`. */
@@ -61,7 +63,10 @@ export function openPipeFolder(): PipeFolder {
       await made
       return openPipes(path, number, input)
     },
-    remove: () => rmSync(path, { recursive: true, force: true }),
+    async remove() {
+      await Promise.allSettled([made])
+      await removeStubborn(path)
+    },
   }
 }
 
