@@ -89,6 +89,7 @@ export const PARTS = {
       'test/sessions/agents.ts',
       'test/sessions/secrets.ts',
       'test/sessions/stream.ts',
+      'test/sessions/planning-walls.ts',
       'test/sessions/walls.ts',
     ],
   },
