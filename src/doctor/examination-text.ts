@@ -16,7 +16,7 @@ export function examinationText(found: Examination): string {
   const mount =
     sandbox.kind === 'none'
       ? `does not work here: ${visibleText(sandbox.reason)}`
-      : `works${sandbox.hasOverlay ? '' : ', but no overlay: agents plan in a read-only folder'}`
+      : `works${sandbox.overlay ? '' : ', but no overlay: agents plan in a read-only folder'}`
   const facts = [
     ['workspace', visibleText(found.root)],
     ['cases', visibleText(found.memoryRoot)],

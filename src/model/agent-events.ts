@@ -17,8 +17,8 @@ export const AGENT_EVENTS = {
       mode,
       guard: z.enum(['mount', 'comparison']),
       reason: optional(text),
-      /** While planning: changes of the working folder are thrown away (`overlay`), or impossible. */
-      folder: optional(z.enum(['overlay', 'read-only'])),
+      /** While planning: changes of the working folder are thrown away (an overlay), or impossible. */
+      folder: optional(z.enum(['overlay', 'overlay-in-memory', 'read-only'])),
       /** Where the programs may write, and what they do not see, if everything else is read-only. */
       writes: optional(z.array(text)),
       hides: optional(z.array(text)),

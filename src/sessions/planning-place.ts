@@ -64,11 +64,17 @@ export async function openPlanningPlace(
     sandbox,
     line: sandboxLine('plan', walls),
     async changes() {
-      await sandbox.end()
-      if (!sandbox.hasOverlay || layer === null) return []
-      const openView = () => openOverlayView(sandbox, workdir, signal)
-      const overlay = { lower: workdir, upper: join(layer, 'upper'), openView, signal }
-      return overlayChanges(overlay).then(listed, failed)
+      if (sandbox.overlay === null || layer === null) return []
+      const place = { at: workdir, layer }
+      const { close, ...opened } = await openOverlayView(sandbox, place).catch(failed)
+      try {
+        await sandbox.end()
+        return listed(await overlayChanges({ ...opened, lower: workdir, signal }))
+      } catch (error) {
+        return failed(error)
+      } finally {
+        await close()
+      }
     },
     close: () => sandbox.end(),
   }

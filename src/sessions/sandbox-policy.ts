@@ -229,12 +229,14 @@ export function sandboxLine(
 ): NewTrailLine {
   const walls = { ...places, ...(reach && { hosts: [...reach.hosts], runtime: reach.runtime }) }
   if (sandbox.kind === 'mount') {
-    const folder = mode === 'work' ? undefined : sandbox.hasOverlay ? 'overlay' : 'read-only'
+    const folder = mode === 'work' ? undefined : FOLDER[sandbox.overlay ?? 'none']
     return newLine('guarded', { mode, guard: 'mount', folder, ...walls })
   }
   const reason = uncompared === null ? sandbox.reason : `${sandbox.reason}; ${uncompared}`
   return newLine('guarded', { mode, guard: 'comparison', reason, ...walls })
 }
+
+const FOLDER = { disk: 'overlay', memory: 'overlay-in-memory', none: 'read-only' } as const
 
 /** Protects only the case files, and what planning must not change. */
 async function narrowSandbox(

@@ -6,8 +6,8 @@ import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { codeOf } from '../files/errno.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
 import type { RunPlaces } from '../files/service-program.ts'
-import { runGit } from '../git/command.ts'
 import { findRepositoryFolders, repositoryFolders } from '../git/repository-folders.ts'
+import { tracksFiles } from '../git/tracked-paths.ts'
 import { OWN_FOLDER } from '../package-files.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
@@ -159,7 +159,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const unplanned = planning ? [workdir, places.root, ...(await repositoryFolders(workdir))] : []
   const layer = planning?.layer ?? null
   const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
-  const isTracked = places.isRecordTracked ?? (await tracksFiles(workdir, memoryRoot))
+  const isTracked = places.isRecordTracked ?? (await isTrackedBy(workdir, memoryRoot))
   const temporary = await named(temporaryOf(environment))
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
   const isRoot = process.geteuid?.() === 0
@@ -249,18 +249,7 @@ async function repositoryOf(workdir: string): Promise<string[]> {
 }
 
 /** Whether the repository of the folder tracks files below a path; then git must see them. */
-async function tracksFiles(workdir: string, path: string): Promise<boolean> {
+async function isTrackedBy(workdir: string, path: string): Promise<boolean> {
   const found = await findRepositoryFolders(workdir)
-  if (found === null || !isWithin(found.top, path)) return false
-  try {
-    const { exit, stdout } = await runGit(['ls-files', '-z', '--', path], {
-      cwd: found.top,
-      maxBytes: 1,
-      timeoutMs: 10_000,
-    })
-    return exit !== 0 || stdout.length > 0
-  } catch (error) {
-    if (codeOf(error) === '') throw error
-    return true
-  }
+  return found !== null && isWithin(found.top, path) && tracksFiles(found, path)
 }

@@ -13,14 +13,9 @@ export interface ChangedOverlay {
   /** The folder as it is without the changes. */
   lower: string
   upper: string
-  /** Opens the folder as the program saw it, by another path. */
-  openView(): Promise<OverlayView>
+  /** The folder as the program saw it, by another path. */
+  view: string
   signal: AbortSignal
-}
-
-export interface OverlayView {
-  path: string
-  close(): Promise<void>
 }
 
 /**
@@ -31,9 +26,8 @@ export interface OverlayView {
  * Call it when the programs have ended. The work depends on what they wrote, not on the size of the folder.
  */
 export async function overlayChanges(overlay: ChangedOverlay): Promise<string[]> {
-  const { lower, upper, signal } = overlay
+  const { lower, upper, view, signal } = overlay
   const found: string[] = []
-  const views: OverlayView[] = []
 
   async function lookInto(folder: string, isNew: boolean): Promise<void> {
     const entries = await entriesOf(absolutePath(upper, folder))
@@ -68,9 +62,8 @@ export async function overlayChanges(overlay: ChangedOverlay): Promise<string[]>
     const dropped: string[] = []
     for await (const name of namesOf(absolutePath(lower, folder))) {
       if (inUpper.has(name)) continue
-      if (views.length === 0) views.push(await overlay.openView())
       const path = joinPath(folder, name)
-      if ((await statsAt(views[0]!.path, path)) !== null) return
+      if ((await statsAt(view, path)) !== null) return
       dropped.push(path)
     }
     found.push(...dropped)
@@ -84,11 +77,7 @@ export async function overlayChanges(overlay: ChangedOverlay): Promise<string[]>
     return (await hasSameContent(a, b, signal)) || (INDEX.test(path) && isSameIndex(a, b, signal))
   }
 
-  try {
-    await lookInto('', false)
-  } finally {
-    for (const view of views) await view.close()
-  }
+  await lookInto('', false)
   return [...new Set(found)].sort().map(shownPath)
 }
 

@@ -73,7 +73,7 @@ ln -s "$WORK" "$TMPDIR/here"; echo x > "$TMPDIR/here/by-a-link"
 umount -l "$WORK"; echo x > uncovered
 echo x > .git/hooks/post-commit; git branch other; git add new
 setsid sh -c 'while :; do echo x > late; echo x > "$TMPDIR/../late"; sleep 0.05; done' casefile-daemon &
-until [ -e late ]; do sleep 0.01; done`
+for _ in $(seq 500); do [ -e late ] || sleep 0.01; done`
 const BY_GIT = [
   'again/one',
   'again/two',
@@ -237,20 +237,41 @@ mkdir "$root/mounted"; mount -t tmpfs none "$root/mounted"; echo kept > "$root/m
   })
 })
 
+/** A folder for the PATH with a `mount` that makes no overlay where the condition holds for its layer. */
+function withoutOverlay(bin: string, condition: string): string {
+  const mount = execFileSync('which', ['mount'], { encoding: 'utf8' }).trim()
+  const text = `#!/bin/sh
+if [ "$4" = -T ] && grep -q ' overlay ' "$5"; then
+  layer=$(readlink /proc/self/fd/7)
+  if ${condition}; then echo no >&2; exit 1; fi
+fi
+exec ${mount} "$@"
+`
+  program(bin, 'mount', text)
+  return bin
+}
+
+t.test(
+  'where an overlay cannot keep its changes on the disk they are in memory',
+  here,
+  async (t) => {
+    for (const user of isRoot ? [undefined, 65534] : [undefined]) {
+      const bin = join(t.testdir({ bin: {} }), 'bin')
+      const env = { PATH: `${withoutOverlay(bin, '! mountpoint -q "$layer"')}:${process.env.PATH}` }
+      const place = await walledPlace(t, { user, settings, files, trust: true, env })
+      const { record, before, after } = await planning(place, INSIDE)
+      t.match(record, 'guarded mode=plan guard=mount folder=overlay-in-memory')
+      t.strictSame(violationIn(record), NAMED)
+      t.strictSame(after, before)
+    }
+  },
+)
+
 t.test('where no overlay can be made the working folder is read-only', here, async (t) => {
   const bin = join(t.testdir({ bin: {} }), 'bin')
-  const refuse = 'grep -q " overlay " /proc/self/fd/5 && { echo no >&2; exit 1; }'
-  program(
-    bin,
-    'mount',
-    `#!/bin/sh\n${refuse}\nexec ${execFileSync('which', ['mount'], { encoding: 'utf8' }).trim()} "$@"`,
-  )
-  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const env = { PATH: `${withoutOverlay(bin, 'true')}:${process.env.PATH}` }
   const place = await walledPlace(t, { settings, files, trust: true, env })
-  const { session, record, log, before, after } = await planning(
-    place,
-    INSIDE.replace(/^until.*/m, ''),
-  )
+  const { session, record, log, before, after } = await planning(place, INSIDE)
   t.match(record, 'guarded mode=plan guard=mount folder=read-only')
   t.match(log, /cannot create new: Read-only file system/)
   t.equal(session.state, 'plan_ready')

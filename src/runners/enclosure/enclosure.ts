@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { codeOf } from '../../files/errno.ts'
+import { rootPath } from '../../platform/proc.ts'
 import { signalProcess } from '../../platform/processes.ts'
 import type { HeldProgram, Helper, ProgramExit } from './helper-process.ts'
 import { startScript } from './start-script.ts'
@@ -38,6 +39,8 @@ export interface NotLaunched {
 export interface Enclosure {
   /** Starts a program that waits for `begin`. One at a time. */
   start(program: EnclosedProgram): Promise<Launched | NotLaunched>
+  /** A path to the root folder as its programs see it; null before the first one and after the end. */
+  root(): string | null
   end(): Promise<void>
 }
 
@@ -67,6 +70,7 @@ export function createEnclosure(
   }
 
   return {
+    root: () => (present?.helper.isAlive() ? rootPath(present.helper.pid) : null),
     end: close,
     async start({ words, cwd, env, stdin, signal }) {
       let pipes: StepPipes | null = null

@@ -42,6 +42,7 @@ export interface HeldProgram {
 }
 
 export interface Helper {
+  pid: number
   isAlive(): boolean
   /** Runs the start script of this number, one at a time. Fails with the helper's words if that never begins. */
   hold(number: number, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
@@ -176,6 +177,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   }
 
   return {
+    pid,
     isAlive: () => isRunning(child),
     async hold(number, signal) {
       let stop = () => {}

@@ -4,7 +4,12 @@
  */
 
 import { childrenFile, openFilePath } from '../../platform/proc.ts'
-import { FIRST_DESCRIPTOR, MOST_OPENED } from '../process/sandbox-plan.ts'
+import {
+  FIRST_DESCRIPTOR,
+  MOST_OPENED,
+  type MountPlan,
+  type SandboxFolders,
+} from '../process/sandbox-plan.ts'
 
 const CHILDREN_OF_FIRST = childrenFile('$1')
 const DESCRIPTORS = Array.from({ length: MOST_OPENED }, (_, index) => FIRST_DESCRIPTOR + index)
@@ -36,13 +41,19 @@ exec 4<&-
 `
 
 /**
- * Opens the hidden folders up to `in`, makes the mounts of the table in one call of `mount`, then checks pairs of a word
- * (or a number of entries) and a path, up to `run`. The words after that drop the power to undo the mounts.
+ * Behind the word `memory`, makes the layer of an overlay. Opens the hidden folders up to `in`, makes the mounts of the
+ * table in one call of `mount`, then checks pairs of a word (or a number of entries) and a path, up to `run`. The words
+ * after that drop the power to undo the mounts.
  */
 const MOUNT = `
 wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
 casefile_mount=$1
 shift
+if [ "$1" = memory ]; then
+  "$casefile_mount" -n -t tmpfs -o mode=0700,nosuid,nodev casefile-layer "$2" || exit
+  command -p mkdir -- "$2/upper" "$2/work" || exit
+  shift 2
+fi
 for casefile_number in ${DESCRIPTORS.join(' ')}; do
   [ "$1" != in ] || break
   eval "exec $casefile_number<\\"\\$1\\"" || exit
@@ -106,10 +117,11 @@ export function plainHelper(folder: string, hasSetsid: boolean): string[] {
 /** The words behind `unshare` of a helper that makes mounts; `drop` are the words that drop its power to undo them. */
 export function mountHelper(
   mount: string,
-  { opened, checks }: { opened: readonly string[]; checks: readonly string[] },
+  { opened, checks, overlay }: MountPlan & Pick<SandboxFolders, 'overlay'>,
   drop: readonly string[],
 ): string[] {
   const rest = drop.length === 0 ? [] : [...drop, SHELL, '-c', LOOP, NAME]
   const script = `${WATCH}${MOUNT}${LOOP}`
-  return [SHELL, '-c', script, NAME, mount, ...opened, 'in', ...checks, 'run', ...rest]
+  const memory = overlay?.inMemory ? ['memory', overlay.layer] : []
+  return [SHELL, '-c', script, NAME, mount, ...memory, ...opened, 'in', ...checks, 'run', ...rest]
 }

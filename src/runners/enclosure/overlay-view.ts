@@ -1,27 +1,34 @@
-import { rootPath } from '../../platform/proc.ts'
-import { launch } from './launch.ts'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openFilePath } from '../../platform/proc.ts'
+import type { SandboxOverlay } from '../process/sandbox-plan.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** Opens a folder as the programs of a sandbox see it: by a process that waits below its mounts. */
+export interface OverlayView {
+  /** Has what the programs changed. */
+  upper: string
+  /** The folder as the programs see it. */
+  view: string
+  close(): Promise<void>
+}
+
+/** Opens the overlay of a sandbox, for paths that still lead to it when the sandbox has ended. */
 export async function openOverlayView(
-  sandbox: Sandbox & { kind: 'mount' },
-  at: string,
-  signal: AbortSignal,
-): Promise<{ path: string; close(): Promise<void> }> {
-  const waiting = await launch({
-    argv: ['/bin/sh', '-c', ':'],
-    cwd: '/',
-    env: {},
-    sandbox,
-    stdin: 'none',
-    signal,
-  })
-  if ('startError' in waiting) throw new Error(waiting.startError)
+  { overlay, root }: Sandbox & { kind: 'mount' },
+  { at, layer }: SandboxOverlay,
+): Promise<OverlayView> {
+  const inside = root()
+  if (inside === null) throw new Error('the sandbox has ended')
+  const folders = overlay === 'memory' ? [at, layer] : [at]
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY
+  const opened = await Promise.all(folders.map((path) => open(`${inside}${path}`, flags)))
+  const [view = '', inMemory = layer] = opened.map(({ fd }) => openFilePath(fd)!)
   return {
-    path: `${rootPath(waiting.pid)}${at}`,
+    upper: join(inMemory, 'upper'),
+    view,
     async close() {
-      waiting.begin()
-      await sandbox.end()
+      for (const each of opened) await each.close()
     },
   }
 }

@@ -23,8 +23,8 @@ export type Sandbox = Enclosure & {
         kind: 'mount'
         /** Whether its processes have a process namespace: they see no others, and `end` ends all of them. */
         ownProcesses: boolean
-        /** Whether `overlay` of its folders is one; else that folder is read-only. */
-        hasOverlay: boolean
+        /** Where the changes of `overlay` of its folders are; null if that folder is read-only. */
+        overlay: 'disk' | 'memory' | null
       }
     | { kind: 'none'; reason: string }
   )
@@ -37,6 +37,7 @@ export interface SandboxOptions {
 }
 
 const READY_WITHIN_MS = 10_000
+const NOT_ALLOWED = 'unshare is not allowed here'
 
 /**
  * Makes mounts for the processes of a run, in the first way that works on these very folders. Paths that do not exist are
@@ -57,20 +58,31 @@ export async function openSandbox(
       if (!('failure' in enclosed)) {
         const enclosure = createEnclosure(open, [tools.setsid, ...way.inner], enclosed)
         const { ownProcesses } = way
-        return { ...enclosure, kind: 'mount', ownProcesses, hasOverlay: Boolean(each.overlay) }
+        return { ...enclosure, kind: 'mount', ownProcesses, overlay: overlayOf(each) }
       }
       reason = enclosed.failure
+      if (reason.startsWith(NOT_ALLOWED)) break // whatever is mounted
       if (options.signal?.aborted) return noSandbox(reason)
     }
   }
   return noSandbox(reason)
 }
 
-/** Where the overlay cannot be made, its folder is read-only. */
+/** Where no overlay can be made, its folder is read-only. Programs see a layer in memory: it is read by way of them. */
 function overlaysOf(folders: SandboxFolders): SandboxFolders[] {
   const { overlay, ...others } = folders
   if (!overlay) return [folders]
-  return [folders, { ...others, readOnly: [...others.readOnly, overlay.at] }]
+  const hidden = others.hidden.filter((path) => path !== overlay.layer)
+  return [
+    folders,
+    { ...others, hidden, overlay: { ...overlay, inMemory: true } },
+    { ...others, readOnly: [...others.readOnly, overlay.at] },
+  ]
+}
+
+function overlayOf({ overlay }: SandboxFolders): 'disk' | 'memory' | null {
+  if (!overlay) return null
+  return overlay.inMemory ? 'memory' : 'disk'
 }
 
 /** The same without mounts. Its helper is started with its first program. */
@@ -111,7 +123,7 @@ async function openMounts(
     return { failure: `no file can be written in ${tmpdir()}` }
   }
   try {
-    const words = [...outer, ...mountHelper(mount, plan, drop)]
+    const words = [...outer, ...mountHelper(mount, { ...plan, overlay: found.overlay }, drop)]
     const options = { words, env, table, ownProcesses, withinMs: READY_WITHIN_MS, signal }
     const enclosed = await enclosedBy(pipes, options)
     return 'failure' in enclosed ? { failure: reasonOf(enclosed.failure) } : enclosed
@@ -142,7 +154,7 @@ function reasonOf(failure: string): string {
   if (failure === STOPPED) return failure
   if (failure === LATE) return `the mounts were not made within ${READY_WITHIN_MS / 1000} s`
   return failure.startsWith('unshare: ')
-    ? `unshare is not allowed here: ${failure.slice('unshare: '.length)}`
+    ? `${NOT_ALLOWED}: ${failure.slice('unshare: '.length)}`
     : `the mounts do not hold here: ${failure}`
 }
 

@@ -22,6 +22,8 @@ export interface SandboxOverlay {
   at: string
   /** An existing folder with the empty folders `upper`, which gets the changes, and `work`. */
   layer: string
+  /** Whether the layer is made in memory, over that folder, because an overlay cannot keep changes in another one. */
+  inMemory?: boolean
 }
 
 export interface SandboxView {
