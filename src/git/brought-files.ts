@@ -3,6 +3,7 @@
  * file of git that names an object, or a replacement.
  */
 
+import { hash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
@@ -10,8 +11,8 @@ import { realPathOf } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { gitText, runGit } from './command.ts'
 import { AS_STORED } from './contents.ts'
+import { type IndexList, type ListedFile, listedBelow, listIndex } from './index-list.ts'
 import { EACH_PARENT, gitLog } from './log.ts'
-import type { GitRepository } from './repository.ts'
 import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
 
 /** What git could bring at a moment. */
@@ -20,8 +21,8 @@ export interface GitMoment {
   isRepository: boolean
   /** The commits of all branches, tags, stashes, reflogs and worktrees. */
   commits: string[]
-  /** Files that are staged otherwise than in HEAD, as `wordOf` names them. */
-  staged: string[]
+  /** Files in the index, as `digestOf` names them. */
+  indexed: string[]
   /** Other objects that have a name, as `otherNames` finds them. */
   others: string[]
 }
@@ -39,24 +40,20 @@ const HISTORY = [
   ...['--relative', '--stdin', '--', '.'],
 ]
 
-/** `repository`: one that git uses, if it was just asked for; it may be another than that of the folder. */
-export async function gitMoment(
-  folder: string,
-  repository?: GitRepository | { reason: string },
-): Promise<GitMoment> {
-  const top = repository && !('reason' in repository) ? repository.top : null
-  const dirs = await gitDirs(folder, (found) => found.top === top)
-  if (dirs === null) return { isRepository: false, commits: [], staged: [], others: [] }
+/** `index`: that of a repository that git uses, if it was just listed; it may be another than that of the folder. */
+export async function gitMoment(folder: string, index: IndexList | null): Promise<GitMoment> {
+  const dirs = await gitDirs(folder, (found) => found.top === index?.top)
+  if (dirs === null) return { isRepository: false, commits: [], indexed: [], others: [] }
   const words = ['rev-list', '--no-walk=unsorted', '--all', '--reflog', '--ignore-missing']
   const others = await otherNames(folder, dirs)
-  const [commits, staged] = await Promise.all([
+  const [commits, present] = await Promise.all([
     gitText([...words, '--stdin'], { cwd: folder, env: AS_STORED, input: linesOf(others) }),
-    stagedFiles(folder),
+    indexBelow(folder, index),
   ])
   return {
     isRepository: true,
     commits: commits.split('\n').filter((id) => id !== ''),
-    staged: staged.map(wordOf),
+    indexed: present.map((file) => digestOf(fileOf(file))),
     others,
   }
 }
@@ -83,17 +80,18 @@ async function gitDirs(
 /** Throws if git cannot say it, which a run may have brought about. */
 export async function broughtSince(
   folder: string,
-  { isRepository: wasOne, commits, staged, others }: GitMoment,
+  { isRepository: wasOne, commits, indexed, others }: GitMoment,
+  present: IndexList | null,
 ): Promise<BroughtFile[]> {
   const dirs = await gitDirs(folder, () => wasOne)
   if (dirs === null && !wasOne) return []
-  const before = new Set([...staged, ...others])
+  const before = new Set([...indexed, ...others])
   const names = await otherNames(folder, dirs ?? [])
   const added = names.filter((name) => !before.has(name))
   const input = linesOf(added) + linesOf(commits.map((id) => `^${id}`))
   const [log, index, trees] = await Promise.all([
     gitLog(HISTORY, { cwd: folder, env: AS_STORED, input }),
-    stagedFiles(folder),
+    stagedFiles(folder, present),
     namedTrees(folder, added),
   ])
   const replaced = added.some((name) => REPLACEMENT.test(name))
@@ -101,7 +99,7 @@ export async function broughtSince(
     : []
   const files = [
     ...filesIn(log),
-    ...index.filter((file) => !before.has(wordOf(file))),
+    ...index.filter((file) => !before.has(digestOf(file))),
     ...trees,
     ...replaced,
   ]
@@ -123,21 +121,39 @@ function linesOf(words: readonly string[]): string {
 }
 
 /** The files in the index that differ from HEAD, and all versions of those with a conflict, also a resolved one. */
-async function stagedFiles(folder: string): Promise<BroughtFile[]> {
+async function stagedFiles(folder: string, index: IndexList | null): Promise<BroughtFile[]> {
   // it reads no file, so no filter either
   const git = { cwd: folder, env: AS_STORED, configuration: [] }
   const raw = ['--raw', '-z', '--no-abbrev', '--no-renames', '--relative']
-  const [diff, conflicts] = await Promise.all([
+  const [diff, listed] = await Promise.all([
     gitText(['diff', '--cached', ...raw, '--', '.'], git),
-    gitText(['ls-files', '--unmerged', '--resolve-undo', '-z', '--', '.'], git),
+    indexBelow(folder, index),
   ])
   const words = diff.split('\0')
   const changed = words.flatMap((word, at) => {
     const object = at % 2 === 0 ? word.split(' ')[3] : undefined // its name follows
     return object === undefined || /^0+$/.test(object) ? [] : [{ path: words[at + 1]!, object }]
   })
-  return [...changed, ...entriesOf(conflicts, /^\d+ ([0-9a-f]+) \d\t(.*)$/s)]
+  return [...changed, ...listed.filter(({ stage }) => stage > 0).map(fileOf)]
 }
+
+/** What the index has below a folder. `index`: a list, if it is of the same repository. */
+async function indexBelow(folder: string, index: IndexList | null): Promise<ListedFile[]> {
+  const real = await realPathOf(folder)
+  const top = (await findRepositoryFolders(real))?.top ?? real
+  return listedBelow(index?.top === top ? index : await listIndex(top, {}), real)
+}
+
+function fileOf({ path, id }: ListedFile): BroughtFile {
+  return { path, object: id }
+}
+
+/** Short, as there may be many; no two files can be made to have the same one. */
+function digestOf(file: BroughtFile): string {
+  return hash('sha256', wordOf(file), 'base64url').slice(0, DIGEST)
+}
+
+const DIGEST = 24
 
 /** Files of git that name no object, or only what refs name too. */
 const WITHOUT_NAMES = /^(?:index|packed-refs|sharedindex\..*)$/

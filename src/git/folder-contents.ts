@@ -8,6 +8,7 @@ import { type GitCommandOptions, type GitOutput, gitText, runGit } from './comma
 import { parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
 import { type IndexEntry, newEntry, readIndex, writeIndex } from './index-file.ts'
+import { type IndexList, type ListedFile, listIndex } from './index-list.ts'
 import type { GitRepository } from './repository.ts'
 import { createScratchRepository, type GitLimits, gitLimits, openScratchFolder } from './scratch.ts'
 
@@ -19,6 +20,8 @@ export interface FolderContentsOptions extends GitLimits {
   exclude: string[]
   /** Objects to borrow instead of those of the repository. */
   objects?: string | undefined
+  /** What the user's index lists, if that was just asked for. */
+  index?: IndexList | undefined
 }
 
 export interface FolderContents {
@@ -29,6 +32,8 @@ export interface FolderContents {
    * limited to that, without the contents of binary files.
    */
   changes(maxBytes?: number): Promise<FolderChanges>
+  /** What the user's index listed when the folder was compared last; null if that failed. */
+  index(): IndexList | null
   close(): Promise<void>
 }
 
@@ -72,16 +77,13 @@ export async function readFolder(
   if (prefix !== '') compare.push(`--relative=${prefix}/`)
 
   const folder = await openScratchFolder(options.scratch)
-  const index = join(folder.path, 'index')
+  const ownIndex = join(folder.path, 'index')
   let git: GitCommandOptions
-  let tracked: Tracked[]
+  let list: IndexList
 
   async function read(): Promise<string[]> {
-    await rewriteIndex(
-      index,
-      tracked.filter(({ path }) => isCounted(utf8(path))),
-      objectFormat,
-    )
+    const counted = list.files.filter(({ path }) => isCounted(utf8(path)))
+    await rewriteIndex(ownIndex, counted, objectFormat)
     const { stderr } = await addAll(paths, git)
     return stderr.split('\n').filter((line) => !isExpected(line, excluded!))
   }
@@ -94,24 +96,26 @@ export async function readFolder(
       excludesFile,
       borrow: [options.objects ?? repository.objects],
     })
-    tracked = await trackedFiles(top, options)
-    const known = tracked.map(({ path }) => utf8(path))
+    list = options.index ?? (await listIndex(top, options))
+    const known = list.files.map(({ path }) => utf8(path))
     const warnings = await read()
     let tree: string | null = null
+    let compared: IndexList | null = null
     return {
       tracks: (path) => {
         const from = isWithin(top, path) ? path.slice(top.length + 1) : null
         return from !== null && known.some((file) => isBelow(from, file))
       },
       async changes(maxBytes = 0) {
+        compared = null
         // a killed git command leaves its lock
-        await rm(`${index}.lock`, { force: true })
+        await rm(`${ownIndex}.lock`, { force: true })
         const [before, listed] = await Promise.all([
           tree ?? gitText(['write-tree'], git),
-          trackedFiles(top, options),
+          listIndex(top, options),
         ])
         tree = before.trim()
-        tracked = listed
+        list = compared = listed
         const all = [...new Set([...warnings, ...(await read())])]
         const words = [...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
         const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
@@ -120,6 +124,7 @@ export async function readFolder(
         if (diff === null) throw new Error('git lists too many changed files')
         return { diff, patch: cutPatch(patch, maxBytes), warnings: all }
       },
+      index: () => compared,
       close: folder.remove,
     }
   } catch (error) {
@@ -155,33 +160,13 @@ async function addAll(paths: readonly string[], git: GitCommandOptions): Promise
   }
 }
 
-interface Tracked {
-  mode: number
-  id: string
-  /** As in index-file.ts. */
-  path: string
-}
-
-/** The files in the user's index, also ignored ones. */
-async function trackedFiles(top: string, limits: GitLimits): Promise<Tracked[]> {
-  const git = { ...gitLimits(limits), cwd: top }
-  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-z'], git)
-  if (exit !== 0) throw new Error(`git ls-files failed (exit ${exit}): ${stderr.trim()}`)
-  const entries = stdout.toString('latin1').split('\0').slice(0, -1)
-  return entries.map((entry) => {
-    const tab = entry.indexOf('\t')
-    const [mode = '', id = ''] = entry.slice(0, tab).split(' ')
-    return { mode: Number.parseInt(mode, 8), id, path: entry.slice(tab + 1) }
-  })
-}
-
 /**
  * Adds what is tracked to our index. Nested repositories leave it: git would start another git in each of them, with that
  * one's configuration, and finds them by itself.
  */
 async function rewriteIndex(
   index: string,
-  tracked: readonly Tracked[],
+  tracked: readonly ListedFile[],
   objectFormat: string,
 ): Promise<void> {
   const { file, seconds } = await presentIndex(index)

@@ -22,7 +22,7 @@ import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { finishRun, type RunPlace } from './finish-run.ts'
-import { type FolderDiffRun, repositoryAt, startDiff } from './folder-diff.ts'
+import { type FolderDiffRun, indexOf, repositoryAt, startDiff } from './folder-diff.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
@@ -73,9 +73,10 @@ export async function execute(
   const isolated = await beginIsolation(deps, job, session)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
   const repository = await repositoryAt(compared)
+  const listed = indexOf(repository)
   const recording = Promise.all([
     recordBase(deps, job, session, repository),
-    recordGitStart(deps, job, repository),
+    listed.then((index) => recordGitStart(deps, job, index)),
   ])
   recording.catch(() => {}) // it is awaited below
   if (worker.is === 'terminal') {
@@ -91,6 +92,7 @@ export async function execute(
     number,
     exclude: isolated?.exclude ?? [layout.memoryRoot, state.root],
     objects: isolated?.objects,
+    index: await listed,
     signal: job.signal,
     redactor: deps.redactor,
     scope: reading.scope,
@@ -115,7 +117,7 @@ export async function execute(
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
     isGitRecorded = true
-    const committed = await tryRecordGitChanges(deps, job)
+    const committed = await tryRecordGitChanges(deps, job, diffRun.index())
     // a session may have damaged the worktree's link to git, which is whole now
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!

@@ -31,7 +31,7 @@ const GIT_START = z.object({
   at: z.number(),
   isRepository: z.boolean(),
   commits: z.array(z.string()),
-  staged: z.array(z.string()),
+  indexed: z.array(z.string()).default([]),
   others: z.array(z.string()).default([]),
 })
 export type GitStart = z.infer<typeof GIT_START>

@@ -156,6 +156,7 @@ printf "1..1\\nnot ok 1\\n" > 1-d.tap; printf "1..2\\nok 1\\nok 2\\n" > 1-test.t
     prefix: '',
     redactor: createRedactor({}),
     case_id: 'x',
+    index: null,
     number: 1,
   }
   const repository = await findRepository(service.root, {})

@@ -131,26 +131,30 @@ for (const rows of [HIDDEN, REPLACED]) {
       t,
       rows.map(([, script]) => script),
     )
-    const before = await gitMoment(folder)
+    const before = await gitMoment(folder, null)
     run()
-    const found = new Set((await broughtSince(folder, before)).map(({ object }) => object))
+    const found = new Set((await broughtSince(folder, before, null)).map(({ object }) => object))
     for (const [at, [name]] of rows.entries()) t.ok(found.has(gitNamesOf(`evil ${at}\n`)[0]!), name)
-    t.strictSame(await broughtSince(folder, await gitMoment(folder)), [], 'the next run did not')
+    t.strictSame(
+      await broughtSince(folder, await gitMoment(folder, null), null),
+      [],
+      'the next run did not',
+    )
   })
 }
 
 t.test('files that look like an entry of git, and commits that are not there yet', async (t) => {
   const { folder, run } = severalCommits(t, [`touch "memory/: a b ${EVIL}"; git add .`])
-  const before = await gitMoment(folder)
+  const before = await gitMoment(folder, null)
   run()
-  t.match(await broughtSince(folder, before), [{ path: `: a b ${EVIL}` }])
+  t.match(await broughtSince(folder, before, null), [{ path: `: a b ${EVIL}` }])
   const fresh = repository(t)
-  const empty = await gitMoment(fresh)
+  const empty = await gitMoment(fresh, null)
   write(fresh, { a: 'evil\n' })
   git(fresh, 'add', '.')
-  t.strictSame(await broughtSince(fresh, empty), [{ path: 'a', object: EVIL }])
+  t.strictSame(await broughtSince(fresh, empty, null), [{ path: 'a', object: EVIL }])
   write(fresh, { '.git/index': 'broken' })
-  await t.rejects(broughtSince(fresh, empty), /index/)
+  await t.rejects(broughtSince(fresh, empty, null), /index/)
 })
 
 t.test('what a run commits does not count until it is confirmed', async (t) => {
@@ -193,7 +197,7 @@ t.test('what a run commits does not count until it is confirmed', async (t) => {
   const baselines = () =>
     rowsOnDisk<{ baseline: string }>(stateDir, 'SELECT * FROM baselines ORDER BY case_id')
   const recorded = baselines()
-  const start = { at: 0, isRepository: true, commits: [began], staged: [], others: [] }
+  const start = { at: 0, isRepository: true, commits: [began], indexed: [], others: [] }
   const record = { session_id: ref.id, ...ref, number: session.number, mark: 'x' }
   await changeState(stateDir, PUT_RUN, ref.id, JSON.stringify(record))
   await changeState(stateDir, 'INSERT INTO run_starts VALUES (?, ?)', ref.id, JSON.stringify(start))
