@@ -54,7 +54,6 @@ export const PARTS = {
       'test/events/old-buffers.ts',
       'test/workspace/files.ts',
       'test/workspace/index-file.ts',
-      'test/workspace/plan-folders.ts',
     ],
     long: ['test/check/two-clones.ts', 'test/workspace/permissions.ts'],
   },
