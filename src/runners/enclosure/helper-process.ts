@@ -130,6 +130,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   }
 
   let first: number | null = null
+  let ids: number[] = []
   const failed = Promise.all([exited, silent]).then(() => said)
   const failure = await whyNotReady(options, ready, failed)
   if (failure !== null) {
@@ -137,8 +138,13 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     await end()
     return { failure }
   }
-  first = childrenOf(pid)[0] ?? null
-  const ids = [pid, ...(first === null ? [] : [first, ...childrenOf(first)])]
+  try {
+    first = childrenOf(pid)[0] ?? null
+    ids = [pid, ...(first === null ? [] : [first, ...childrenOf(first)])]
+  } catch (error) {
+    await end() // too many files are open
+    throw error
+  }
   const known = helperIds as Set<number>
   for (const id of ids) known.add(id)
   void exited.then(() => {
@@ -153,11 +159,14 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   for (const handle of handles) handle.unref()
 
   /** Until the program before has ended. */
-  let turn: Promise<unknown> = Promise.resolve()
+  let turn: Promise<void> = Promise.resolve()
   const programs = () => childrenOf(pid, first)
 
-  async function holdNext(number: number): Promise<HeldProgram | { failure: string }> {
-    if (!isRunning(child)) return { failure: 'its helper has ended' }
+  async function holdNext(number: number, signal: AbortSignal, onEnd: () => void) {
+    if (!isRunning(child) || signal.aborted) {
+      onEnd()
+      return { failure: 'its helper has ended' }
+    }
     const own = createPresent()
     present = own
     handles[1]!.ref()
@@ -166,14 +175,20 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
       present = null
       if (!ownProcesses) life.write('\n')
       handles[1]!.unref()
+      onEnd()
     })
     const failed = own.ended.then(() => ({ failure: own.words.join(' ') }))
     const begun = await Promise.race([own.begun, failed])
     if (begun !== null && typeof begun === 'object') return begun
-    own.pid = begun ?? programs()[0] ?? null
+    const say = (word: string) => void control.write(`${word}\n`)
+    try {
+      own.pid = begun ?? programs()[0] ?? null
+    } finally {
+      if (own.pid === null || signal.aborted) say('no')
+    }
     if (own.pid === null) return { failure: 'it was killed before it began' }
     if (!ownProcesses) life.write(`${own.pid}\n`)
-    return { pid: own.pid, exited: own.ended, go: () => void control.write('go\n') }
+    return { pid: own.pid, exited: own.ended, go: () => say('go') }
   }
 
   return {
@@ -187,9 +202,14 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
       signal.addEventListener('abort', stop, { once: true })
       if (signal.aborted) stop()
       try {
-        const mine = turn.then(() => (signal.aborted ? stopped : holdNext(number)))
-        turn = mine.then((held) => ('failure' in held ? undefined : held.exited))
-        return await Promise.race([mine, stopped])
+        const before = turn
+        let onEnd = () => {}
+        turn = new Promise<void>((resolve) => {
+          onEnd = resolve
+        })
+        const held = before.then(() => holdNext(number, signal, onEnd))
+        held.catch(() => {}) // nothing waits for it once it is stopped
+        return await Promise.race([held, stopped])
       } finally {
         signal.removeEventListener('abort', stop)
         if (signal.aborted) for (const id of programs()) signalProcess(id, 'SIGKILL')
