@@ -16,7 +16,7 @@ const GROUP_BYTES = 200_000
 /** Begin first, as they take longest. */
 const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
 /** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */
-const isSeparate = (file) => /^test\/((browser|faults)\/|git\/tree|lint)/.test(file)
+const isSeparate = (file) => /^test\/((browser|faults)\/|git\/folder-contents|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
 /** What each group loads first. */
 const FIRST = 'test/fixtures/small-process.ts'
