@@ -69,7 +69,8 @@ export async function openPlanningPlace(
       const { close, ...opened } = await openOverlayView(sandbox, place).catch(failed)
       try {
         await sandbox.end()
-        return listed(await overlayChanges({ ...opened, lower: workdir, signal }))
+        const changed = await overlayChanges({ ...opened, lower: workdir, signal })
+        return listed(changed.filter((name) => !agent?.leaves?.includes(name)))
       } catch (error) {
         return failed(error)
       } finally {

@@ -31,6 +31,8 @@ export interface AgentSpec {
   env: readonly EnvRule[]
   /** What it needs of the home folder to work; null for a program that is not known. */
   ownPlaces: FindOwnPlaces | null
+  /** Files that it writes into each working folder when it starts. Nothing reads them but the agent. */
+  leaves?: readonly string[]
   /** Arguments that print its version. */
   version: readonly string[]
   /** How to find out whether its user is logged in; null for a program that is not known. */

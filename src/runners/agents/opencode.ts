@@ -105,6 +105,9 @@ function line(rules: object, ...argv: string[]): CommandLine {
   }
 }
 
+/** The id that it gives to the project. */
+const LEAVES = ['.git/opencode']
+
 /** opencode, as of 1.18.33. */
 export const opencode: Agent = {
   command: commandSpec({
@@ -114,6 +117,7 @@ export const opencode: Agent = {
     install: INSTALL,
     login: OPENCODE_LOGIN,
     ownPlaces: opencodePlaces,
+    leaves: LEAVES,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,
@@ -144,6 +148,7 @@ export const opencode: Agent = {
     install: INSTALL,
     login: OPENCODE_LOGIN,
     ownPlaces: opencodePlaces,
+    leaves: LEAVES,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,
