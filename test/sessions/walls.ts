@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openSandbox } from '../../src/runners/enclosure/sandbox.ts'
+import { runBuilt } from '../fixtures/built-service.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { finished, git, must, planned, ran, step } from '../fixtures/session-client.ts'
-import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -185,6 +185,13 @@ for (const [who, user, options] of people) {
     const write = (settings: string) =>
       writeFileSync(join(work, 'casefile.md'), `---\n${settings}\n---\n`)
     const left = () => processesNamed(`time.sleep(${SECONDS})`)
+    /** `casefile trust`, run by the user of the service; returns what it showed. */
+    const trusted = async () => {
+      const { root, stateDir } = service
+      const args = ['trust', '--yes', '--root', root, '--state-dir', stateDir]
+      const { stdout, stderr } = await runBuilt(args, { HOME }, undefined, user)
+      return stdout + stderr
+    }
 
     const id = user ?? process.geteuid?.() ?? 0
     const scripts = { ...ESCAPES, ...WORK, ...(isLong ? NPM : {}), HIDES }
@@ -240,7 +247,7 @@ for (const [who, user, options] of people) {
     ])
       git(work, '-c', 'safe.directory=*', ...words)
     t.match(
-      await trusted(service),
+      await trusted(),
       /Folders that runs may write to, in place of the usual caches:\n {2}"~\/projects"/,
     )
     const counted = await runAll(place, WRITES)
@@ -251,7 +258,7 @@ for (const [who, user, options] of people) {
     write('sandbox: none')
     const expected = await must(service, 'GET', `${counted.ref.path}/walls`)
     t.match(expected, { guard: 'mount', writes: ['the working folder'] }, 'not trusted')
-    t.match(await trusted(service), /can write and read whatever you can/)
+    t.match(await trusted(), /can write and read whatever you can/)
     const free = await runAll(place, WRITES)
     t.match(free.text, /^Nothing limits the programs: they can do what you can/)
     t.strictSame(codesOf(free).slice(0, 5), [true, true, true, true, true])
