@@ -3,6 +3,8 @@
 import {
   closeSync,
   constants,
+  lstatSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   realpathSync,
@@ -13,6 +15,7 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { hasCode } from '../../files/errno.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
@@ -47,11 +50,32 @@ const AT_ONCE = 16
 const KINDS = ['in', 'out', 'err']
 
 /**
+ * Where this user's services keep their pipes: hidden from every run, as what is read there runs outside of it. Also made
+ * where services with another TMPDIR have it, so that no run can make it for them.
+ */
+export function pipeRoots(): string[] {
+  const user = process.getuid?.() ?? 0
+  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
+  return [...parents].map((parent) => {
+    const path = join(parent, `casefile-pipes-${user}`)
+    try {
+      mkdirSync(path, 0o700)
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error
+    }
+    const { uid, mode } = lstatSync(path)
+    if ((mode & 0o170077) !== 0o040000 || (process.getuid && uid !== user))
+      throw new Error(`${path} must be a folder that only you can use: remove it`)
+    return path
+  })
+}
+
+/**
  * A new folder for pipes. Real pipes, since a program cannot open Node's sockets as `/dev/stderr`; a text comes in a file,
  * which can be reopened as `/dev/stdin`.
  */
 export function openPipeFolder(): PipeFolder {
-  const path = mkdtempSync(join(realpathSync(tmpdir()), 'casefile-'))
+  const path = mkdtempSync(join(pipeRoots()[0]!, 'run-'))
   let count = 0
   let made: Promise<void> = makePipes(path, 1)
   made.catch(() => {}) // whoever needs one gets the error
