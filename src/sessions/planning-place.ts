@@ -17,7 +17,7 @@ import { runSandbox, sandboxLine } from './sandbox-policy.ts'
 
 export interface PlanningPlace {
   sandbox: Sandbox
-  /** The audit trail's line that says what holds the agent. */
+  /** The audit trail's line that says which walls the agent has. */
   line: NewTrailLine
   /**
    * Returns what changed in the working folder, by paths from there: sorted, long ones cut; at most 100, then an entry

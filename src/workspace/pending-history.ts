@@ -64,7 +64,7 @@ export interface PendingHistory {
 }
 
 export interface PendingHistoryDeps {
-  database: Pick<Database, 'write' | 'flushed'>
+  database: Pick<Database, 'write' | 'writeDerived' | 'flushed'>
   lines: HistoryLines
   layout: Layout
   git: GitLooks
@@ -248,11 +248,11 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     noted: (caseId) =>
       [...acts.values()].filter((each) => each.caseId === caseId).map(({ act }) => act),
     settled(_caseId, written) {
-      for (const [id, { act }] of acts) {
-        if (!written.includes(act)) continue
-        acts.delete(id)
-        settled.done.push(id)
-      }
+      const done = [...acts].filter(([, { act }]) => written.includes(act)).map(([id]) => id)
+      for (const id of done) acts.delete(id)
+      // at once: for the next start an act that is left stands for the next equal one
+      if (done.length > 0)
+        database.writeDerived((run) => stored.settle(run, { ...nothing(), done }))
     },
     notedCases: () => [...new Set([...acts.values()].map(({ caseId }) => caseId))],
     forget(caseId) {

@@ -1,5 +1,5 @@
 /**
- * The shell scripts of the helper of an enclosure. Its standard input is a pipe that this service holds, descriptor 3 is
+ * The shell scripts of the helper of an enclosure. Its standard input is a pipe that this service has open, descriptor 3 is
  * for commands and reports, 5 is the table of mounts. Its variables cannot clash with the program's.
  */
 

@@ -78,7 +78,7 @@ export function openPipeFolder(): PipeFolder {
   const path = mkdtempSync(join(pipeRoots()[0]!, 'run-'))
   let count = 0
   let made: Promise<void> = makePipes(path, 1)
-  made.catch(() => {}) // whoever needs one gets the error
+  made.catch(() => {}) // `next` rejects with it
   return {
     path,
     async next(input) {
