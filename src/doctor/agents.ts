@@ -1,5 +1,5 @@
-import { HOOK_AGENTS } from '../hook-settings/agents.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
+import { HOOK_AGENTS } from '../runners/agents/install/hook-agents.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { ProviderStatus } from '../sessions/providers.ts'
 

@@ -1,5 +1,5 @@
-import type { HeardConversation } from '../hook-settings/levels.ts'
 import { visibleText } from '../model/visible-text.ts'
+import type { HeardConversation } from '../runners/agents/install/levels.ts'
 import type { PlaceOptions } from '../settings/folders.ts'
 import { openPlaces } from '../settings/places.ts'
 import { examine } from './examination.ts'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { runGit } from '../git/command.ts'
+import { AppError } from '../model/app-error.ts'
+import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import {
   type HeardConversation,
   type LeveledReport,
   leveledReport,
-} from '../hook-settings/levels.ts'
-import { AppError } from '../model/app-error.ts'
-import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
+} from '../runners/agents/install/levels.ts'
 import { noSandbox, type Sandbox } from '../runners/enclosure/sandbox.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import {

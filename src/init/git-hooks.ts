@@ -1,5 +1,5 @@
 import type { MemoryKind } from '../git/memory-kind.ts'
-import { quoteForShell } from '../runners/hooks/shell-quote.ts'
+import { quoteForShell } from '../runners/shell-quote.ts'
 import { MEMORY_BRANCH } from './git-memory.ts'
 
 export interface HookPlaces {

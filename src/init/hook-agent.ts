@@ -1,6 +1,6 @@
-import type { AgentHooks } from '../hook-settings/agent-hooks.ts'
-import { HOOK_AGENTS } from '../hook-settings/agents.ts'
 import { AppError } from '../model/app-error.ts'
+import type { AgentHooks } from '../runners/agents/install/agent-hooks.ts'
+import { HOOK_AGENTS } from '../runners/agents/install/hook-agents.ts'
 
 /** The agent with this name, for hooks. Throws `bad_request` if it has none. */
 export function hookAgent(name: string): AgentHooks {

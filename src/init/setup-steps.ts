@@ -1,16 +1,21 @@
 /** The steps that change settings: of the workspace, of an agent, and who may sign. */
 
 import { join } from 'node:path'
-import type { AgentHooks } from '../hook-settings/agent-hooks.ts'
-import { planHooks, planRemovals, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
-import { hookFiles } from '../hook-settings/hook-files.ts'
-import type { HookPlaces } from '../hook-settings/service-hooks.ts'
-import { shownByGit } from '../hook-settings/shown-by-git.ts'
-import { hooksReport } from '../hook-settings/status.ts'
 import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
+import type { AgentHooks } from '../runners/agents/install/agent-hooks.ts'
+import {
+  planHooks,
+  planRemovals,
+  usualChange,
+  writeHooks,
+} from '../runners/agents/install/hook-change.ts'
+import { hookFiles } from '../runners/agents/install/hook-files.ts'
+import type { HookPlaces } from '../runners/agents/install/service-hooks.ts'
+import { shownByGit } from '../runners/agents/install/shown-by-git.ts'
+import { hooksReport } from '../runners/agents/install/status.ts'
 import { type SettingsEdit, writeSettings } from '../settings/change-settings.ts'
 import type { TrustFile } from '../settings/trust-file.ts'
 import { planSigner, writeSigner } from '../signing/allowed-signers.ts'

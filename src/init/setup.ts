@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { stampOf } from '../files/safe-read.ts'
 import type { MemoryKind } from '../git/memory-kind.ts'
-import { HOOK_AGENTS } from '../hook-settings/agents.ts'
-import {
-  type HeardConversation,
-  type LeveledReport,
-  leveledReport,
-} from '../hook-settings/levels.ts'
-import type { HookPlaces } from '../hook-settings/service-hooks.ts'
-import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
+import { HOOK_AGENTS } from '../runners/agents/install/hook-agents.ts'
+import {
+  type HeardConversation,
+  type LeveledReport,
+  leveledReport,
+} from '../runners/agents/install/levels.ts'
+import type { HookPlaces } from '../runners/agents/install/service-hooks.ts'
+import { type HookStatus, hooksReport } from '../runners/agents/install/status.ts'
 import { findTests, type ProjectTests } from '../runners/project-tests.ts'
 import {
   findRunbook,

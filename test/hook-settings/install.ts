@@ -10,12 +10,16 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Place } from '../../src/hook-settings/agent-hooks.ts'
-import { HOOK_AGENTS, hookTarget } from '../../src/hook-settings/agents.ts'
-import { planHooks, planRemovals, writeHooks } from '../../src/hook-settings/hook-change.ts'
-import { hookArguments } from '../../src/hook-settings/run-settings.ts'
-import { installHookScript } from '../../src/hook-settings/service-hooks.ts'
-import { hooksReport } from '../../src/hook-settings/status.ts'
+import type { Place } from '../../src/runners/agents/install/agent-hooks.ts'
+import { HOOK_AGENTS, hookTarget } from '../../src/runners/agents/install/hook-agents.ts'
+import {
+  planHooks,
+  planRemovals,
+  writeHooks,
+} from '../../src/runners/agents/install/hook-change.ts'
+import { hookArguments } from '../../src/runners/agents/install/run-settings.ts'
+import { installHookScript } from '../../src/runners/agents/install/service-hooks.ts'
+import { hooksReport } from '../../src/runners/agents/install/status.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
 import { trusting } from '../fixtures/person-with-agents.ts'
 

@@ -3,11 +3,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
-import { claudeHooks } from '../../src/hook-settings/claude.ts'
-import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
 import { AppError } from '../../src/model/app-error.ts'
-import { PLAN_HOLD_S, PLAN_WAIT_S, STOP_WAIT_S } from '../../src/runners/hooks/hook-script.ts'
+import { claudeHooks } from '../../src/runners/agents/claude/install.ts'
+import {
+  PLAN_HOLD_S,
+  PLAN_WAIT_S,
+  STOP_WAIT_S,
+} from '../../src/runners/agents/hooks/hook-script.ts'
+import { HOOK_AGENTS } from '../../src/runners/agents/install/hook-agents.ts'
+import type { HookTarget } from '../../src/runners/agents/install/hook-command.ts'
 
 const target: HookTarget = {
   root: '/home/me/it’s "my" \\ project',

@@ -15,18 +15,18 @@ import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
-import { claudeHooks } from '../../src/hook-settings/claude.ts'
-import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
-import { announceToHooks, newSecrets } from '../../src/hook-settings/hook-files.ts'
-import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
+import { claudeHooks } from '../../src/runners/agents/claude/install.ts'
 import {
   CLIENT_SECRET,
   HOOK_FINDER,
   hookScript,
   SERVER_SECRET,
   SYSTEM_FIRST,
-} from '../../src/runners/hooks/hook-script.ts'
+} from '../../src/runners/agents/hooks/hook-script.ts'
+import { HOOK_AGENTS } from '../../src/runners/agents/install/hook-agents.ts'
+import type { HookTarget } from '../../src/runners/agents/install/hook-command.ts'
+import { announceToHooks, newSecrets } from '../../src/runners/agents/install/hook-files.ts'
+import { opencodeHooks } from '../../src/runners/agents/opencode/install.ts'
 
 /** What denies a call, by the agent whose settings have the line. */
 const LIKE_CLAUDE = {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { announceToHooks, newSecrets } from '../../src/hook-settings/hook-files.ts'
-import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
-import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
+import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/agents/hooks/hook-script.ts'
+import { announceToHooks, newSecrets } from '../../src/runners/agents/install/hook-files.ts'
+import { opencodeHooks } from '../../src/runners/agents/opencode/install.ts'
 
 /** The plugin as opencode loads it, and a service that answers as it is told. */
 async function plugin(t: Test, { isUser = false, isStrict = false } = {}) {

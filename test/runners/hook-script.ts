@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { announceToHooks, newSecrets } from '../../src/hook-settings/hook-files.ts'
 import {
   CLIENT_SECRET,
   HOOK_FINDER,
   hookScript,
   SERVER_SECRET,
-} from '../../src/runners/hooks/hook-script.ts'
+} from '../../src/runners/agents/hooks/hook-script.ts'
+import { announceToHooks, newSecrets } from '../../src/runners/agents/install/hook-files.ts'
 
 interface Call {
   url: string

@@ -2,13 +2,13 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { dialectFor, HOOK_DIALECTS } from '../../src/runners/hooks/dialects.ts'
+import { dialectFor, HOOK_DIALECTS } from '../../src/runners/agents/hooks/dialects.ts'
 import {
   type HookAnswer,
   type HookEvent,
   printedAnswer,
-} from '../../src/runners/hooks/hook-event.ts'
-import { fromHome, transcriptMark } from '../../src/runners/hooks/transcript.ts'
+} from '../../src/runners/agents/hooks/hook-event.ts'
+import { fromHome, transcriptMark } from '../../src/runners/agents/hooks/transcript.ts'
 
 // as the agents of docs/agents.md sent them
 const HOME = '/home/ada'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import type { HeardConversation } from '../../hook-settings/levels.ts'
 import { AppError } from '../../model/app-error.ts'
+import type { HeardConversation } from '../../runners/agents/install/levels.ts'
 import { findFolders, type PlaceOptions } from '../../settings/folders.ts'
 import { explain, setupOptions } from '../command.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'

@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
-import type { Place } from '../../hook-settings/agent-hooks.ts'
-import type { SettingsChange } from '../../hook-settings/install.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import type { Place } from '../../runners/agents/install/agent-hooks.ts'
+import type { SettingsChange } from '../../runners/agents/install/install.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
@@ -117,9 +117,9 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
   }
   const [{ leveledReport }, { hooksReport }, { testHooks }, { testText }, { createTrustFile }] =
     await Promise.all([
-      import('../../hook-settings/levels.ts'),
-      import('../../hook-settings/status.ts'),
-      import('../../hook-settings/hook-tests.ts'),
+      import('../../runners/agents/install/levels.ts'),
+      import('../../runners/agents/install/status.ts'),
+      import('../../runners/agents/install/hook-tests.ts'),
       import('../output/hooks-text.ts'),
       import('../../settings/trust-file.ts'),
     ])
@@ -161,7 +161,7 @@ async function showStatus(options: Options): Promise<ExitCode> {
   const terminal = ownTerminal()
   const folders = await findWorkspace(options)
   const [{ leveledReport }, { hooksText }, { findHeard }] = await Promise.all([
-    import('../../hook-settings/levels.ts'),
+    import('../../runners/agents/install/levels.ts'),
     import('../output/hooks-text.ts'),
     import('../heard.ts'),
   ])
@@ -189,8 +189,8 @@ async function run(
   const [{ root, memoryRoot, stateDir }, agents, { planHooks, usualPlace, writeHooks }] =
     await Promise.all([
       findWorkspace(options),
-      import('../../hook-settings/agents.ts'),
-      import('../../hook-settings/hook-change.ts'),
+      import('../../runners/agents/install/hook-agents.ts'),
+      import('../../runners/agents/install/hook-change.ts'),
     ])
   const [{ openStateFolder }, { createTrustFile }] = await Promise.all([
     import('../../state/state-folder.ts'),
@@ -239,8 +239,8 @@ async function run(
     }
     if (what === 'install') {
       const [{ shownByGit }, { hooksReport }] = await Promise.all([
-        import('../../hook-settings/shown-by-git.ts'),
-        import('../../hook-settings/status.ts'),
+        import('../../runners/agents/install/shown-by-git.ts'),
+        import('../../runners/agents/install/status.ts'),
       ])
       for (const name of (await shownByGit(root, open)).map(visibleText)) {
         terminal.say(

@@ -4,8 +4,8 @@ import { constants } from 'node:os'
 import { Argument, Command } from 'commander'
 import which from 'which'
 import { createClient } from '../../client/client.ts'
-import type { RUN_AGENTS, RunAgent } from '../../hook-settings/run-settings.ts'
 import { AppError } from '../../model/app-error.ts'
+import type { RUN_AGENTS, RunAgent } from '../../runners/agents/install/run-settings.ts'
 import { findService } from '../../state/owner/find-owner.ts'
 import { explain } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -68,8 +68,8 @@ async function start(agent: string, args: string[], options: Options): Promise<n
   const case_id = options.case === undefined ? null : await resolveCase(client, options.case)
   if (case_id !== null) await client.request('GET', `/cases/${case_id}`)
   const [{ hookArguments }, { hookFiles }] = await Promise.all([
-    import('../../hook-settings/run-settings.ts'),
-    import('../../hook-settings/hook-files.ts'),
+    import('../../runners/agents/install/run-settings.ts'),
+    import('../../runners/agents/install/hook-files.ts'),
   ])
   const hooks = await hookArguments(agent, stateDir, {
     root,

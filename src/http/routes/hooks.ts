@@ -1,15 +1,15 @@
 import { isWithin } from '../../files/real-path.ts'
 import { AppError } from '../../model/app-error.ts'
 import { missingText } from '../../model/not-understood.ts'
-import { asArray, asString } from '../../runners/agents/unknown-record.ts'
-import { dialectFor } from '../../runners/hooks/dialects.ts'
+import { dialectFor } from '../../runners/agents/hooks/dialects.ts'
 import {
   type HookAnswer,
   type HookDialect,
   type HookEvent,
   printedAnswer,
-} from '../../runners/hooks/hook-event.ts'
-import { CLIENT_SECRET, SERVER_SECRET } from '../../runners/hooks/hook-script.ts'
+} from '../../runners/agents/hooks/hook-event.ts'
+import { CLIENT_SECRET, SERVER_SECRET } from '../../runners/agents/hooks/hook-script.ts'
+import { asArray, asString } from '../../runners/agents/unknown-record.ts'
 import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'

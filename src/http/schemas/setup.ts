@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { AGENT_STATUSES } from '../../doctor/agents.ts'
 import { MEMORY_KINDS } from '../../git/memory-kind.ts'
-import { HOOK_AGENTS } from '../../hook-settings/agents.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { MAX_PROVIDER, MAX_SETTING } from '../../model/one-line.ts'
 import { REPORT_NAMES } from '../../model/report-formats.ts'
+import { HOOK_AGENTS } from '../../runners/agents/install/hook-agents.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 import { oneLine } from './text-fields.ts'
 

@@ -1,6 +1,6 @@
 import type { AcpSpec } from '../agents/agent.ts'
 import { beginningOf } from '../agents/agent-text.ts'
-import { isPlanFile } from '../agents/gemini.ts'
+import { isPlanFile } from '../agents/gemini/run.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { MAX_PATHS, MAX_WORD, namedIn } from '../named-input.ts'

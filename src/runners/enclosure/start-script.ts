@@ -1,7 +1,7 @@
 /** The shell script that starts one program in an enclosure, in the folder of its named pipes. */
 
 import { SHOWS_PROCESSES } from '../../platform/proc.ts'
-import { quoteForShell } from '../hooks/shell-quote.ts'
+import { quoteForShell } from '../shell-quote.ts'
 
 export interface StartFacts {
   /** The program, an absolute path, and its arguments, with all words before it. */

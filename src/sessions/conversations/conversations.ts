@@ -7,14 +7,14 @@ import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
 import type { ReadingRules } from '../../model/trust.ts'
 import { goesOn } from '../../platform/processes.ts'
-import { dialectOf } from '../../runners/hooks/dialects.ts'
+import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
 import type {
   HookAnswer,
   HookDialect,
   HookEvent,
   HookTool,
-} from '../../runners/hooks/hook-event.ts'
-import { isHookTest } from '../../runners/hooks/hook-test.ts'
+} from '../../runners/agents/hooks/hook-event.ts'
+import { isHookTest } from '../../runners/agents/hooks/hook-test.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'

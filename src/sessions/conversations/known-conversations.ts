@@ -5,7 +5,7 @@ import type { Conversation, ConversationAgent, HookAgent } from '../../model/con
 import { isSealed, type Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { goesOn, processStart } from '../../platform/processes.ts'
-import type { HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
+import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import { casesOfBranch, placeOf, type WorkPlace } from './binding.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from '../../model/session.ts'
 import type { ReadingRules } from '../../model/trust.ts'
-import type { HookAnswer, HookTool } from '../../runners/hooks/hook-event.ts'
+import type { HookAnswer, HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { whyChanging } from './gate.ts'
 import type { Talks } from './talks.ts'
 

@@ -1,7 +1,7 @@
 import type { FolderContents } from '../../git/folder-contents.ts'
 import type { PlanScope } from '../../model/scope.ts'
+import type { HookAnswer } from '../../runners/agents/hooks/hook-event.ts'
 import type { AgentNote, WorkResult } from '../../runners/contract.ts'
-import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 

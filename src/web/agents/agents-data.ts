@@ -1,4 +1,3 @@
-import type { LeveledHooks } from '../../hook-settings/levels.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { shownFolder } from '../../http/shown-folder.ts'
 import { triageFilters } from '../../http/triage.ts'
@@ -6,6 +5,7 @@ import type { Conversation } from '../../model/conversation.ts'
 import type { NotUnderstood } from '../../model/not-understood.ts'
 import type { Session } from '../../model/session.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
+import type { LeveledHooks } from '../../runners/agents/install/levels.ts'
 import { isOver, recentConversations } from './recent-conversations.ts'
 
 /** A conversation with an agent in a terminal, as a row shows it. */

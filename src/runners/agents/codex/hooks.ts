@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { serviceProgram } from '../../../files/service-program.ts'
+import { type AgentUsage, NO_USAGE, tokenSums } from '../agent-usage.ts'
+import { answerClaude, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
+import type { HookDialect, HookEvent } from '../hooks/hook-event.ts'
+import { type ToolNames, toolOf } from '../hooks/tool-kinds.ts'
+import { linesWith } from '../hooks/transcript.ts'
+import { asRecord, asString } from '../unknown-record.ts'
+
+const TOOLS: ToolNames = {
+  reading: [],
+  commands: ['Bash'],
+  harmless: ['request_user_input', 'update_plan', 'view_image', 'web_search'],
+  isPlanFile: () => false,
+}
+const APPROVAL = /^Implement the plan\b/
+const SEND_MS = 20_000
+
+/**
+ * The hooks of Codex, measured with 0.169.0 and 0.171.0: Claude's words, with two tools. No hook presents its plan; it is
+ * in the transcript when the turn ends. Its own question "Implement this plan?" is answered by a prompt.
+ */
+export const codex: HookDialect = {
+  agent: 'codex',
+  async read(body, place) {
+    const event = await readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input))
+    if (!('kind' in event) || event.kind !== 'prompted') return event
+    return { ...event, isApproval: APPROVAL.test(event.prompt) }
+  },
+  answer: answerClaude,
+  deny: denyClaude,
+  carriesNotes: true,
+  planOfTurn,
+  usage,
+  async send({ agent_session, transcript }, text) {
+    const home = transcript === null ? null : /^(.*)[/\\]sessions[/\\]/.exec(transcript)?.[1]
+    const env = { ...process.env, ...(home ? { CODEX_HOME: home } : {}) }
+    const args = ['queue', '--thread', agent_session ?? '', '--message', text]
+    await promisify(execFile)(serviceProgram('codex'), args, { env, timeout: SEND_MS })
+  },
+}
+
+/** The last plan of the turn that ended. */
+async function planOfTurn(event: HookEvent): Promise<string | null> {
+  if (event.kind !== 'stopped' || event.turn === null) return null
+  let plan: string | null = null
+  for (const line of await linesWith(event.transcript, event.turn)) {
+    const payload = asRecord(asRecord(line).payload)
+    const item = asRecord(payload.item)
+    if (payload.turn_id === event.turn && item.type === 'Plan') plan = asString(item.text) ?? plan
+  }
+  return plan
+}
+
+/** Its totals are in the last line that has some; they leave out what it cannot know: the cost. */
+async function usage(transcript: string | null): Promise<AgentUsage> {
+  const totals = (await linesWith(transcript, '"token_count"')).flatMap((line) => {
+    const { type, info } = asRecord(asRecord(line).payload)
+    return type === 'token_count' ? [asRecord(asRecord(info).total_token_usage)] : []
+  })
+  const sums = tokenSums(totals.at(-1), {
+    input: ['input_tokens'],
+    output: ['output_tokens'],
+    cached: 'cached_input_tokens',
+  })
+  return { ...NO_USAGE, ...sums, cumulative: 'tokens' }
+}

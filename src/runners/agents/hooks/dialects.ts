@@ -1,0 +1,45 @@
+import { type ConversationAgent, HOOK_AGENTS, type HookAgent } from '../../../model/conversation.ts'
+import { claude } from '../claude/hooks.ts'
+import { codex } from '../codex/hooks.ts'
+import { copilot } from '../copilot/hooks.ts'
+import { cursor, isFromCursor } from '../cursor/hooks.ts'
+import { gemini } from '../gemini/hooks.ts'
+import { opencode } from '../opencode/hooks.ts'
+import { isFromVsCode, vscode } from '../vscode/hooks.ts'
+import type { HookDialect } from './hook-event.ts'
+
+/** The hooks that the service understands, by the agent. */
+export const HOOK_DIALECTS: Readonly<Record<HookAgent, HookDialect>> = {
+  claude,
+  codex,
+  gemini,
+  opencode,
+  copilot,
+  cursor,
+  vscode,
+}
+
+/** Null for an agent without hooks. */
+export const dialectOf = (agent: ConversationAgent): HookDialect | null =>
+  agent === 'other' ? null : HOOK_DIALECTS[agent]
+
+/** Agents that send Claude's events. */
+const LIKE_CLAUDE: readonly HookAgent[] = ['claude', 'codex', 'opencode']
+const GEMINI_EVENT = /^(?:Before|After)(?:Tool|Agent|Model|ToolSelection)$/
+const CLAUDE_EVENT =
+  /^(?:UserPromptSubmit|PreToolUse|PermissionRequest|PostToolUse|PostToolUseFailure|Stop)$/
+
+/**
+ * The dialect of a body: agents read the settings of other agents too. `line` is the agent whose settings have the
+ * hook; its dialect counts if the body does not say more, and Claude's if it is not known.
+ */
+export function dialectFor(line: string, body: Readonly<Record<string, unknown>>): HookDialect {
+  if (isFromCursor(body)) return cursor
+  if (isFromVsCode(body)) return vscode
+  if ('toolName' in body || 'toolArgs' in body) return copilot
+  const own = HOOK_AGENTS.find((agent) => agent === line)
+  const event = typeof body.hook_event_name === 'string' ? body.hook_event_name : ''
+  if (GEMINI_EVENT.test(event)) return gemini
+  if (own === undefined || (CLAUDE_EVENT.test(event) && !LIKE_CLAUDE.includes(own))) return claude
+  return HOOK_DIALECTS[own]
+}

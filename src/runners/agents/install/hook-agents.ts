@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { findProgram } from '../../process/find-program.ts'
+import { claudeHooks } from '../claude/install.ts'
+import { codexHooks } from '../codex/install.ts'
+import { copilotHooks } from '../copilot/install.ts'
+import { geminiHooks } from '../gemini/install.ts'
+import { opencodeHooks } from '../opencode/install.ts'
+import type { AgentHooks, Place } from './agent-hooks.ts'
+import type { HookTarget } from './hook-command.ts'
+import { hookFiles } from './hook-files.ts'
+
+/** The agents whose hooks can be installed. */
+export const HOOK_AGENTS: readonly AgentHooks[] = [
+  claudeHooks,
+  codexHooks,
+  geminiHooks,
+  opencodeHooks,
+  copilotHooks,
+]
+
+/** Those on the PATH. */
+export async function installedAgents(
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<AgentHooks[]> {
+  const found: AgentHooks[] = []
+  for (const agent of HOOK_AGENTS) {
+    if (await findProgram(agent.program, { path: environment.PATH, cwd })) found.push(agent)
+  }
+  return found
+}
+
+export function hookTarget(
+  { root, stateDir }: { root: string; stateDir: string },
+  place: Place,
+  isStrict = false,
+): HookTarget {
+  const { script } = hookFiles(stateDir)
+  return { root, script, isUser: place === 'user', isShared: place === 'project', isStrict }
+}
+
+/** Part of a file name that tells workspaces apart. */
+export function workspaceKey(stateDir: string): string {
+  return createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
+}

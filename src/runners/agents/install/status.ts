@@ -1,0 +1,177 @@
+/** What is installed where, and what could keep it from working. Reads the settings, and changes nothing. */
+
+import { dirname, join } from 'node:path'
+import { readJsonFile } from '../../../files/json-file.ts'
+import { isWithin } from '../../../files/real-path.ts'
+import { AppError } from '../../../model/app-error.ts'
+import { findProgram } from '../../process/find-program.ts'
+import { codexHome, codexTrust } from '../codex/install.ts'
+import { geminiHome } from '../gemini/install.ts'
+import { SYSTEM_FOLDERS } from '../hooks/hook-script.ts'
+import { asRecord } from '../unknown-record.ts'
+import type { AgentHooks, Homes, Place } from './agent-hooks.ts'
+import { HOOK_AGENTS, hookTarget, workspaceKey } from './hook-agents.ts'
+import type { HookTarget } from './hook-command.ts'
+import { hashOf, readSettings } from './install.ts'
+import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
+import type { HookPlaces } from './service-hooks.ts'
+
+export interface HookStatus {
+  agent: string
+  place: Place
+  file: string
+  /** `older`: an older version of Casefile wrote it. `changed`: somebody changed it since. */
+  installed: 'current' | 'older' | 'changed' | 'unreadable'
+  is_strict: boolean
+  /** Of the hooks in the file; null if it cannot be read. */
+  hooks_sha256: string | null
+  /** Why the agent runs none of its hooks, as far as its own files say; null if it may. */
+  obstacle: Obstacle | null
+  /** Why the hooks may not run, and what to do; empty if nothing is known. */
+  warnings: string[]
+}
+
+/** `not_trusted`: by the agent. */
+export interface Obstacle {
+  level: 'not_trusted' | 'switched_off'
+  reason: string
+}
+
+export interface HooksReport {
+  hooks: HookStatus[]
+  /** Agents on the PATH that have no hooks of this workspace. */
+  missing: string[]
+  /** What concerns all agents. */
+  warnings: string[]
+}
+
+export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
+  const { root, stateDir, environment } = places
+  const records = createInstalledHooks(stateDir)
+  const homes = { root, environment, key: workspaceKey(stateDir) }
+  const hooks: HookStatus[] = []
+  const missing: string[] = []
+  for (const agent of HOOK_AGENTS) {
+    const found = await statusesOf(agent, { ...homes, stateDir }, records)
+    hooks.push(...found)
+    if (found.length > 0) continue
+    const where = { path: environment.PATH, cwd: root }
+    if ((await findProgram(agent.program, where)) !== null) missing.push(agent.id)
+  }
+  const path = `${SYSTEM_FOLDERS}:${environment.PATH ?? ''}`
+  const hasCurl = (await findProgram('curl', { path, cwd: root })) !== null
+  const warnings =
+    hooks.length > 0 && !hasCurl
+      ? ['curl is not on the PATH, so the hooks deny every tool. Install curl.']
+      : []
+  for (const status of hooks) status.warnings.push(...twiceWarnings(status, hooks))
+  return { hooks, missing, warnings }
+}
+
+/** What an agent reads in two places runs twice. */
+function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[]): string[] {
+  const first = all.find((other) => other.agent === agent)
+  if (first !== undefined && first.place !== place)
+    return [`each hook runs twice. Keep one place: casefile hooks remove ${agent} --${place}`]
+  const isRead = all.some((other) => other.agent === 'claude' && other.place === 'project')
+  return agent === 'copilot' && isRead
+    ? ['it reads .claude/settings.json too, so each hook runs twice. Remove one of the two.']
+    : []
+}
+
+async function statusesOf(
+  agent: AgentHooks,
+  homes: Homes & HookPlaces,
+  records: InstalledHooks,
+): Promise<HookStatus[]> {
+  const found: HookStatus[] = []
+  for (const [place, fileOf] of Object.entries(agent.files) as [Place, (of: Homes) => string][]) {
+    const file = fileOf(homes)
+    const common = { agent: agent.id, place, file }
+    try {
+      const status = await statusOf(agent, file, hookTarget(homes, place), records)
+      if (status === null) continue
+      const obstacle = (await OBSTACLES[agent.id]?.(file, homes)) ?? null
+      const warnings = obstacle === null ? [] : [obstacle.reason]
+      found.push({ ...common, ...status, obstacle, warnings })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      found.push({
+        ...common,
+        installed: 'unreadable',
+        is_strict: false,
+        hooks_sha256: null,
+        obstacle: null,
+        warnings: [error.message],
+      })
+    }
+  }
+  return found
+}
+
+async function statusOf(
+  agent: AgentHooks,
+  file: string,
+  target: HookTarget,
+  records: InstalledHooks,
+): Promise<Pick<HookStatus, 'installed' | 'is_strict' | 'hooks_sha256'> | null> {
+  const { realPath, text } = await readSettings(file)
+  const present = text === null ? null : agent.find(text, file, target)
+  if (text === null || present === null) return null
+  const hooks_sha256 = hashOf(present)
+  for (const is_strict of [false, true]) {
+    const wanted = { ...target, isStrict: is_strict }
+    const installed = agent.add(agent.remove(text, file, target), file, wanted)
+    if (agent.find(installed, file, wanted) === present) {
+      return { installed: 'current', is_strict, hooks_sha256 }
+    }
+  }
+  const record = await records.read(realPath)
+  const isOurs = record !== null && record.hooks_sha256 === hooks_sha256
+  const is_strict = / strict\b/.test(present)
+  return { installed: isOurs ? 'older' : 'changed', is_strict, hooks_sha256 }
+}
+
+type FindObstacle = (file: string, homes: Homes) => Promise<Obstacle | null>
+
+/** What each agent asks for besides its settings. */
+const OBSTACLES: Record<string, FindObstacle> = {
+  claude: async (file) => {
+    const { disableAllHooks } = asRecord(await readJsonFile(file))
+    if (disableAllHooks !== true) return null
+    const reason = '"disableAllHooks" is true there, so no hook runs. Remove it.'
+    return { level: 'switched_off', reason }
+  },
+  codex: async (file, { environment }) => {
+    const { realPath, text } = await readSettings(file)
+    const config = await readSettings(join(codexHome(environment), 'config.toml'))
+    const paths = realPath === file ? [file] : [file, realPath]
+    const trusts = paths.map((path) => codexTrust(text ?? '', path, config.text ?? ''))
+    const { count, trusted } = trusts.reduce((a, b) => (a.trusted >= b.trusted ? a : b))
+    if (trusted === count) return null
+    const which = trusted === 0 ? 'none of its hooks' : `only ${trusted} of its ${count} hooks`
+    const reason = `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`
+    return { level: 'not_trusted', reason }
+  },
+  gemini: async (_, { root, environment }) => {
+    const known = asRecord(await readJsonFile(join(geminiHome(environment), 'trustedFolders.json')))
+    const isTrusted = Object.entries(known).some(
+      ([folder, level]) =>
+        (level === 'TRUST_FOLDER' && isWithin(folder, root)) ||
+        (level === 'TRUST_PARENT' && isWithin(dirname(folder), root)),
+    )
+    if (isTrusted) return null
+    const reason =
+      'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.'
+    return { level: 'not_trusted', reason }
+  },
+}
+
+/** When a tool runs although Casefile has not answered, with these hooks. */
+export const FAILS_OPEN: Readonly<Record<string, string>> = {
+  claude: 'if the hook is stopped or takes longer than 30 s, or if hooks are switched off',
+  codex: 'if its hooks are not trusted, are stopped, or take longer than 30 s',
+  gemini: 'if the folder is not trusted, or the hook is stopped',
+  opencode: 'if its plugin is not loaded',
+  copilot: 'if the hook takes longer than its limit',
+}

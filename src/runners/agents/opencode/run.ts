@@ -1,0 +1,306 @@
+import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../../model/usage.ts'
+import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from '../agent.ts'
+import { costOf, NO_USAGE, summed, sumOf } from '../agent-usage.ts'
+import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
+import { OPENCODE_LOGIN } from '../logins.ts'
+import { opencodePlaces } from '../own-places.ts'
+import {
+  agentPlan,
+  createMessages,
+  denied,
+  failedOutcome,
+  type OutputParser,
+  type ParsedNote,
+  type RunOutcome,
+  readEvent,
+  retry,
+  session,
+  toolCall,
+  toolFacts,
+} from '../parser-kit.ts'
+import type { ReadableOutput, ToolResult } from '../readable-output.ts'
+import { asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+
+const INSTALL = 'npm install -g opencode-ai'
+// it detects usable providers by their keys
+const ENV = ['OPENCODE_*', ...OPENAI_ENV, ...ANTHROPIC_ENV, ...GOOGLE_ENV, ...NETWORK_ENV]
+const INSTRUCTIONS = [['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md']]
+
+/**
+ * What it reads even with project configuration turned off: it imports plugins, installs the ones named, and clones
+ * references.
+ */
+const PROJECT_FILES = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+  '.opencode/plugin/',
+  '.opencode/plugins/',
+]
+
+/** Makes it write its log to standard error, the only place where it reports retries. */
+const LOGS = { OPENCODE_PRINT_LOGS: '1', OPENCODE_LOG_LEVEL: 'INFO' }
+
+/** Overrides the service's variables: turns off the rest of the project's configuration, and its skills. */
+const OWN_ENV = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+  ...LOGS,
+}
+
+/**
+ * Turns off language servers and formatters, which it starts in the project if the user's configuration turns them
+ * on. This is a complete configuration, so one in the service's environment replaces it.
+ */
+const DEFAULT_ENV = {
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({
+    lsp: false,
+    formatter: false,
+    // without this, its turn ends at the first denied request
+    experimental: { continue_loop_on_deny: true },
+  }),
+}
+
+/** Its tools in plan mode. They are also denied by name, because a user's setting for a name would win over `*`. */
+const PLAN_PERMISSION = {
+  '*': 'deny',
+  read: 'allow',
+  grep: 'allow',
+  glob: 'allow',
+  list: 'allow',
+  todowrite: 'allow',
+  todoread: 'allow',
+  bash: 'deny',
+  edit: 'deny',
+  webfetch: 'deny',
+  task: 'deny',
+  external_directory: 'deny',
+}
+
+/** Over ACP it asks by default only for actions outside of the folder. */
+const ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
+
+function permission(rules: object): Record<string, string> {
+  return { OPENCODE_PERMISSION: JSON.stringify(rules) }
+}
+
+/** It denies access outside of the folder by itself, and continues. */
+function folders(scratch: string | null): { external_directory: Record<string, string> } {
+  const allowed = scratch === null ? {} : { [`${scratch}/*`]: 'allow' }
+  return { external_directory: { '*': 'deny', ...allowed } }
+}
+
+function line(rules: object, ...argv: string[]): CommandLine {
+  return {
+    argv: ['opencode', 'run', '{args}', '--format', 'json', '--agent', 'build', ...argv],
+    prompt: 'stdin',
+    defaultEnv: DEFAULT_ENV,
+    env: {
+      ...OWN_ENV,
+      ...permission(rules),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_SHARE: '1',
+    },
+  }
+}
+
+/** The id that it gives to the project. */
+const LEAVES = ['.git/opencode']
+
+/** opencode, as of 1.18.33. */
+export const opencode: Agent = {
+  command: commandSpec({
+    id: 'opencode',
+    title: 'opencode',
+    program: 'opencode',
+    install: INSTALL,
+    login: OPENCODE_LOGIN,
+    ownPlaces: opencodePlaces,
+    leaves: LEAVES,
+    env: ENV,
+    projectFiles: PROJECT_FILES,
+    instructions: INSTRUCTIONS,
+    stream: 'opencode',
+    bad: [
+      // anomalyco/opencode#43888
+      { below: '1.18.19', why: 'it can wait forever when a subagent asks for a permission' },
+    ],
+    planMode: {
+      holds: 'tools',
+      note: 'It has only tools that read. Its own plan mode alone would leave it the shell.',
+    },
+    plan: line(PLAN_PERMISSION),
+    // outside the conversation's folder it would never exit, and a session always plans in the same folder
+    resume: line(PLAN_PERMISSION, '-s', '{session}'),
+    // --auto allows whatever would be asked, so everything that the user's settings do not deny
+    work: {
+      ...line(folders(null), '--auto'),
+      userPlaces: { allow: ({ scratch }) => ({ env: permission(folders(scratch)) }) },
+    },
+  }),
+  createParser: createOpencodeParser,
+  acp: acpSpec({
+    id: 'opencode-acp',
+    title: 'opencode (ACP)',
+    program: 'opencode',
+    args: ['acp'],
+    install: INSTALL,
+    login: OPENCODE_LOGIN,
+    ownPlaces: opencodePlaces,
+    leaves: LEAVES,
+    env: ENV,
+    projectFiles: PROJECT_FILES,
+    instructions: INSTRUCTIONS,
+    planMode: { holds: 'tools', note: 'OPENCODE_PERMISSION allows only tools that read.' },
+    modes: { plan: 'build', work: 'build' },
+    fixedEnv: OWN_ENV,
+    defaultEnv: DEFAULT_ENV,
+    planEnv: permission(PLAN_PERMISSION),
+    userPlaces: { allow: ({ scratch }) => ({ env: permission({ ...ASKS, ...folders(scratch) }) }) },
+    // it reports the usage of the turn's last request only
+    countsTurn: false,
+    readDenial: ({ rawOutput }) => denialIn(asString(asRecord(rawOutput).error) ?? ''),
+    readAnswer({ rawOutput }, text) {
+      const { metadata } = asRecord(rawOutput)
+      return { text, exit: asNumber(asRecord(metadata).exit) }
+    },
+    openLog: (hasProgress) => createLog(hasProgress),
+  }),
+}
+
+/** Why a call was denied: no field says so, but its text begins with this, and then lists rules (1.18). */
+function denialIn(error: string): Denial | null {
+  if (!/^The user (?:rejected permission|has specified a rule which prevents you) /.test(error)) {
+    return null
+  }
+  return { reason: withoutRules(error) }
+}
+
+function withoutRules(error: string): string {
+  return error.replace(/(?<!\s)\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
+}
+
+/**
+ * Parses `opencode run --format json`, as of 1.18. It prints finished parts of messages and no final event, so a
+ * run succeeded if there was an answer and no error.
+ */
+function createOpencodeParser(shown: ReadableOutput): OutputParser {
+  const messages = createMessages()
+  let failure: RunOutcome | null = null
+  const readLog = createLog(() => true)
+  /** The present request to its model has had no answer so far. */
+  let isSilent = false
+  let counts: UsageCounts | null = null
+
+  function line(text: string): ParsedNote[] {
+    const event = readEvent(text)
+    if (!event) {
+      shown.line(text)
+      return []
+    }
+    return [...session(event.sessionID), ...onEvent(event)]
+  }
+
+  function onEvent(event: UnknownRecord): ParsedNote[] {
+    const part = asRecord(event.part)
+    if (event.type === 'text') {
+      messages.add(asString(part.text) ?? '')
+      shown.message(asString(part.text) ?? '')
+    }
+    if (event.type === 'step_finish' && isSilent && part.reason === 'unknown') {
+      return retry({ reason: 'its answer was empty' })
+    }
+    isSilent = event.type === 'step_start'
+    if (event.type === 'error') failure = failedOutcome(messageOf(asRecord(event.error)))
+    if (event.type === 'step_finish') {
+      const step = countsIn(part)
+      counts = counts ? summed([counts, step]) : step
+    }
+    return event.type === 'tool_use' ? onTool(part) : []
+  }
+
+  function onTool(part: UnknownRecord): ParsedNote[] {
+    const tool = asString(part.tool) ?? ''
+    const state = asRecord(part.state)
+    if (tool === 'todowrite') return agentPlan(asRecord(state.input).todos, 'content')
+    const facts = toolFacts(tool, state.input)
+    const denial = denialIn(asString(state.error) ?? '')
+    shown.result(String(part.callID), facts, resultOf(state, denial))
+    if (denial !== null) return [denied(facts, denial.reason)]
+    return [toolCall(facts, state.status === 'error' ? 'failed' : 'completed')]
+  }
+
+  function errorLine(text: string): ParsedNote[] | null {
+    const notes = readLog(text)
+    if (notes === null) return []
+    return notes.length > 0 ? notes : null
+  }
+
+  function end() {
+    const ended = messages.end()
+    const none: RunOutcome = { ok: false, reason: 'ended without an answer' }
+    const verdict: RunOutcome = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
+    const { cost_usd, ...tokens } = counts ?? NO_COUNTS
+    const usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
+    return { ...ended, plan: null, verdict, usage }
+  }
+
+  return { line, errorLine, end }
+}
+
+/** It reports a failed command as completed. */
+function resultOf(
+  { status, output, error, metadata }: UnknownRecord,
+  denial: Denial | null,
+): ToolResult {
+  if (denial !== null) return { status: 'denied', text: denial.reason }
+  if (status === 'error') return { status: 'failed', text: asString(error) ?? '' }
+  const text = asString(output) ?? ''
+  const { exit } = asRecord(metadata)
+  if (typeof exit !== 'number' || exit === 0) return { status: 'completed', text }
+  return { status: 'failed', text: `exit ${exit}\n${text}` }
+}
+
+/** It counts cache reads, cache writes and reasoning separately. */
+function countsIn({ tokens, cost }: UnknownRecord): UsageCounts {
+  const { input, output, reasoning, cache } = asRecord(tokens)
+  const { read, write } = asRecord(cache)
+  return {
+    input_tokens: sumOf([input, read, write]),
+    output_tokens: sumOf([output, reasoning]),
+    cached_tokens: tokenCount(read),
+    cost_usd: dollarCount(cost),
+  }
+}
+
+function messageOf(error: UnknownRecord): unknown {
+  return asRecord(error.data).message ?? error.message ?? error.name
+}
+
+const LOG_LINE = /^timestamp=\S+ level=\w+ run=\w+ message=/
+/** `small` is the model that makes titles. */
+const REQUEST = /^\S+ \S+ \S+ message=stream .*\bsmall=false\b/
+const FAILURE = /^\S+ \S+ \S+ message="stream error" .*\bsmall=false\b.*?(?: error\.error="(.*)")?$/
+
+/** Reads its log: gives null for a line that is not part of it. `hasProgress` is that of `AcpSpec.openLog`. */
+function createLog(hasProgress: () => boolean): (text: string) => ParsedNote[] | null {
+  let isFirst = true
+  let failure: string | null = null
+  let attempt = 0
+  return (text) => {
+    if (!LOG_LINE.test(text)) return null
+    const failed = FAILURE.exec(text)
+    if (failed) {
+      failure = (failed[1] ?? 'no reason').replace(/^AI_\w+Error: /, '')
+      return []
+    }
+    if (!REQUEST.test(text)) return []
+    const isSilent = !hasProgress() && !isFirst
+    const reason = failure ?? (isSilent ? 'its answer was empty' : null)
+    failure = null
+    isFirst = false
+    attempt = reason === null ? 0 : attempt + 1
+    return reason === null ? [] : retry({ attempt, reason })
+  }
+}
