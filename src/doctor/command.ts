@@ -27,9 +27,7 @@ export async function doctor(
   let objection = found.objection
   let isFirst = true
   for await (const tried of handshakes(places, environment)) {
-    // skip warnings that the table already shows
-    const isNew = found.providers.every(({ warning }) => warning !== tried.warning)
-    print(`${isFirst ? '\n' : ''}${handshakeText(tried, isNew ? tried.warning : null)}`)
+    print(`${isFirst ? '\n' : ''}${handshakeText(tried)}`)
     isFirst = false
     if (tried.id === found.standard) objection ??= handshakeObjection(tried)
   }

@@ -56,7 +56,7 @@ function unseenLines({ id, version }: ProviderStatus): string[] {
   return note ? [`${visibleText(id)}: ${visibleText(note)}\n`] : []
 }
 
-export function handshakeText({ id, handshake }: AgentHandshake, warning: string | null): string {
+export function handshakeText({ id, handshake }: AgentHandshake): string {
   const name = visibleText(id)
   if (!handshake.ok) return `${name}: no handshake: ${visibleText(handshake.reason)}\n`
   const { version, modes, planMode } = handshake
@@ -66,8 +66,7 @@ export function handshakeText({ id, handshake }: AgentHandshake, warning: string
     planMode === null
       ? 'none of which is known to be for planning, so it may not plan'
       : `and would plan in ${visibleText(planMode)}`
-  const against = warning === null ? '' : `${name}: ${visibleText(warning)}\n`
-  return `${name}: handshake${said}; it offers ${offer}, ${plans}\n${against}`
+  return `${name}: handshake${said}; it offers ${offer}, ${plans}\n`
 }
 
 function rowOf(provider: ProviderStatus, standard: string): string[] {

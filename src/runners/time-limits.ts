@@ -36,7 +36,7 @@ export interface TimeLimits {
   modeReport: number
   /** For the end of an agent's turn after a cancel. */
   cancel: number
-  /** For an agent's exit after its input is closed. codex-acp takes a little more than 2 s. */
+  /** For an agent's exit after its input is closed. */
   exit: number
 }
 

@@ -2,11 +2,12 @@ import { tmpdir } from 'node:os'
 import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER, type ProviderSettings, SETTINGS_FILE } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
-import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
-import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent.ts'
+import { acpRunner } from '../runners/acp/acp.ts'
+import { type AcpSpec, acpSpec } from '../runners/acp/acp-spec.ts'
+import type { AgentSpec, CommandSpec, PlanModeStrength } from '../runners/agents/agent.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
 import { isLoggedIn } from '../runners/agents/login.ts'
-import { KNOWN_AGENTS, type KnownSpec } from '../runners/agents/registry.ts'
+import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
@@ -20,7 +21,7 @@ export interface Provider {
   id: string
   source: 'built-in' | 'casefile.md'
   /** The agent it runs; null for the runbook, which runs none. */
-  spec: AgentSpec | null
+  spec: CommandSpec | AcpSpec | null
   /** Whether it may be used. Providers defined in casefile.md must be trusted first. */
   trusted: boolean
   runner: Runner
@@ -66,7 +67,7 @@ const BUILT_IN: readonly Provider[] = KNOWN_AGENTS.map((spec) => ({
   source: 'built-in',
   spec,
   trusted: true,
-  runner: agentRunner(spec),
+  runner: commandRunner(spec),
 }))
 
 /** Null if it names a preset that does not exist. */
@@ -88,18 +89,14 @@ function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' 
       return { spec, runner: commandRunner(spec) }
     }
     case 'acp': {
-      const spec = customAcpSpec(id, provider)
+      const spec = acpSpec(id, provider)
       return { spec, runner: acpRunner(spec) }
     }
     case 'preset': {
       const spec = KNOWN_AGENTS.find((each) => each.id === provider.preset)
-      return spec ? { spec, runner: agentRunner(spec, provider.args) } : null
+      return spec ? { spec, runner: commandRunner(spec, provider.args) } : null
     }
   }
-}
-
-function agentRunner(spec: KnownSpec, args?: readonly string[]): Runner {
-  return spec.kind === 'command' ? commandRunner(spec, args) : acpRunner(spec, args)
 }
 
 function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): AppError {
@@ -113,9 +110,10 @@ function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedS
 
 function noPreset(name: string, provider: ProviderSettings): AppError {
   const preset = provider.kind === 'preset' ? provider.preset : ''
+  const use = replacementFor(preset) ?? `The presets are ${presetNames()}.`
   return notKnown(
     name,
-    `The provider "${name}" of ${SETTINGS_FILE} uses the preset "${preset}", which does not exist. The presets are ${presetNames()}.`,
+    `The provider "${name}" of ${SETTINGS_FILE} uses the preset "${preset}", which does not exist. ${use}`,
   )
 }
 
@@ -127,7 +125,14 @@ function faulty(name: string): AppError {
 }
 
 function unknown(name: string): AppError {
-  return notKnown(name, `There is no provider "${name}".`)
+  return notKnown(name, [`There is no provider "${name}".`, replacementFor(name)].join(' ').trim())
+}
+
+/** The known agents spoke the Agent Client Protocol too, under names of their own. */
+function replacementFor(name: string): string | null {
+  const id = /^(claude-agent|codex|gemini|opencode|copilot)-acp$/.exec(name)?.[1]
+  const use = id?.replace('-agent', '')
+  return use ? `Use "${use}": Casefile runs this agent by its command only.` : null
 }
 
 function notKnown(name: string, message: string): AppError {
@@ -198,7 +203,7 @@ export async function allStatuses(deps: StatusDeps): Promise<ProviderStatus[]> {
   return Promise.all(providers.map((provider) => providerStatus(deps, provider, logins)))
 }
 
-/** Both forms of an agent have the same login: it is asked once. */
+/** A preset has the login of its agent: it is asked once. */
 type Logins = Map<AgentSpec['login'], Promise<LoginStatus>>
 
 /** Finds the program, and asks a trusted one for its version, and with `logins` for its login. */

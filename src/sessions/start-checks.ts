@@ -243,13 +243,11 @@ export async function allAgentFiles(
 ): Promise<ReadFile[]> {
   const found = new Map<string, ReadFile>()
   const top = await searchTop(place.root, place.folder)
-  // the command and the ACP variant of an agent share a list
-  for (const names of new Set(specs.map(({ projectFiles }) => projectFiles))) {
-    const agents = specs.filter(({ projectFiles }) => projectFiles === names).map(({ id }) => id)
-    for (const file of await findAgentFiles(place.folder, top, names)) {
+  for (const { id, projectFiles } of specs) {
+    for (const file of await findAgentFiles(place.folder, top, projectFiles)) {
       const known = found.get(file.path)
-      if (known) known.agents.push(...agents)
-      else found.set(file.path, { ...file, agents: [...agents] })
+      if (known) known.agents.push(id)
+      else found.set(file.path, { ...file, agents: [id] })
     }
   }
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { doctor } from '../../src/doctor/command.ts'
@@ -63,7 +63,7 @@ async function runDoctor(t: Test, { settings = [], isTrusted = false, home = '',
 }
 
 t.test('says what there is, and talks to what speaks ACP', async (t) => {
-  const { code, text, bin, stateDir } = await runDoctor(t, {})
+  const { code, text, bin } = await runDoctor(t, {})
   t.equal(code, 0)
   t.match(text, /^git +\d/m)
   t.match(text, /^casefile\.md +asks for nothing that needs trust$/m)
@@ -72,13 +72,6 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.match(text, `1.18.33`)
   t.match(text, new RegExp(`^opencode +1\\.18\\.33 +tools +unknown +${bin}/opencode$`, 'm'))
   t.match(text, /^codex +- .* npm install -g @openai\/codex$/m)
-  t.match(
-    text,
-    /^opencode-acp: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in build$/m,
-  )
-  t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
-  const folder = readFileSync(join(bin, 'opencode.mjs.started'), 'utf8')
-  t.match(folder, /\/state\/scratch\/doctor-[^/]+$/, 'an agent is started in a folder of its own')
   t.match(text, /^agent files +none that need trust$/m)
   t.match(text, /^notify +nowhere; see notify in docs\/settings\.md$/m)
   t.match(text, /^hooks +none; casefile hooks install gates/m)
@@ -105,9 +98,8 @@ t.test('what is not trusted is said, and not started', async (t) => {
   })
   t.match(files.text, /^agent files +not trusted: \.opencode\/plugins\/x\.js; review/m)
   t.match(files.text, /^notify +slack \(MY_HOOK is not set here\); try it/m)
-  t.match(files.text, /^mine: no handshake: .* not trusted: \.opencode\/plugins/m)
-  t.match(files, { code: 1, text: /New sessions cannot use mine: casefile\.md, provider: .*trust/ })
-  t.equal(readFileSync(join(files.bin, 'opencode.words'), 'utf8'), 'acp\n', 'the known one alone')
+  t.match(files, { code: 0, text: /^mine: handshake with version/m })
+  t.equal(readFileSync(join(files.bin, 'opencode.words'), 'utf8'), 'acp\n', 'once trusted')
 
   const fewer = await runDoctor(t, {
     settings: ['hide: [secrets]'],
@@ -135,12 +127,28 @@ t.test('an agent that speaks ACP is given its words', async (t) => {
   const settings = [
     'provider: mine',
     'providers:',
-    '  mine: { preset: opencode-acp, args: [--mine] }',
+    '  mine: { kind: acp, command: [../bin/opencode, acp, --mine] }',
   ]
   const { code, text, bin } = await runDoctor(t, { settings, isTrusted: true })
   t.equal(code, 0)
-  t.match(text, /^mine: handshake .*, and would plan in build$/m)
-  t.equal(readFileSync(join(bin, 'opencode.words'), 'utf8'), 'acp --mine\nacp\n')
+  t.match(
+    text,
+    /^mine: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in plan$/m,
+  )
+  t.equal(readFileSync(join(bin, 'opencode.words'), 'utf8'), 'acp --mine\n')
+})
+
+t.test('a name of an agent by ACP says which one to use', async (t) => {
+  for (const settings of [
+    ['provider: claude-agent-acp'],
+    ['provider: mine', 'providers:', '  mine: { preset: claude-agent-acp }'],
+  ]) {
+    const { code, text } = await runDoctor(t, { settings, isTrusted: true })
+    t.match(
+      { code, text },
+      { code: 1, text: /Use "claude": Casefile runs this agent by its command/ },
+    )
+  }
 })
 
 t.test('an exit code for the provider of new sessions', async (t) => {

@@ -73,7 +73,6 @@ t.test('says what is set up and which agents can be used', async (t) => {
     status: 'not_installed',
     advice: 'npm install -g @google/gemini-cli',
   })
-  t.match(agents['codex-acp'], { status: 'not_installed', can_hook: false })
   t.notMatch(text, /secret@/, 'nothing about the account')
 })
 
@@ -84,6 +83,13 @@ t.test('a session does not begin with an agent that is known to be logged out', 
   t.match(await start('codex'), {
     status: 422,
     json: { code: 'provider_unavailable', detail: /not logged in.* Log in with: codex login\./ },
+  })
+  t.match(await start('codex-acp'), {
+    status: 400,
+    json: {
+      code: 'unknown_provider',
+      detail: /Use "codex": Casefile runs this agent by its command/,
+    },
   })
   t.notOk(existsSync(app.file(id, 'sessions')), 'nothing was made')
   t.match(await must(app, 'GET', `/cases/${id}`), { state: 'OPEN' })

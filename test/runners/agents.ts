@@ -1,17 +1,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { environmentOf } from '../../src/runners/acp/run-agent.ts'
-import type { AcpSpec, CommandSpec } from '../../src/runners/agents/agent.ts'
+import type { CommandSpec } from '../../src/runners/agents/agent.ts'
 import { isLoggedIn } from '../../src/runners/agents/login.ts'
 import { createNoteQueue, createRepeatFilter } from '../../src/runners/agents/note-queue.ts'
-import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { createRetryLimit } from '../../src/runners/agents/retry-limit.ts'
 import { abortable, withTimeout } from '../../src/runners/agents/timeouts.ts'
 import type { AgentNote } from '../../src/runners/contract.ts'
 
-const command = (id: string): CommandSpec => COMMAND_AGENTS.find((each) => each.id === id)!
-const acp = (id: string): AcpSpec => ACP_AGENTS.find((each) => each.id === id)!
+const command = (id: string): CommandSpec => KNOWN_AGENTS.find((each) => each.id === id)!
 
 t.test('an agent that plans is started so that it cannot write', async (t) => {
   const READ_ONLY: Record<string, (string | RegExp)[]> = {
@@ -29,8 +27,6 @@ t.test('an agent that plans is started so that it cannot write', async (t) => {
   }
   for (const line of ['plan', 'resume', 'work'] as const)
     t.match(command('claude')[line]!.argv.join(' '), /--setting-sources user( |$)/, line)
-  for (const meta of Object.values(acp('claude-agent-acp').meta))
-    t.match(JSON.stringify(meta), '"settingSources":["user"]')
   t.match(
     command('claude').work!.argv.join(' '),
     '--permission-mode acceptEdits --allowedTools Bash,',
@@ -40,57 +36,23 @@ t.test('an agent that plans is started so that it cannot write', async (t) => {
   t.match(files!['policy.toml'], /toolName = "\*"\ndecision = "deny"\npriority = 998/)
   t.match(files!['policy.toml'], /"read_file".*\ndecision = "allow"\npriority = 999/)
   t.notMatch(files!['policy.toml'], /shell|write|replace/)
-  for (const line of [command('opencode').plan.env, acp('opencode-acp').planEnv]) {
-    const rules = JSON.parse(line!.OPENCODE_PERMISSION!)
-    const denied = ['*', 'bash', 'edit', 'webfetch', 'task', 'external_directory']
-    for (const name of denied) t.equal(rules[name], 'deny', name)
-    t.equal(rules.read, 'allow')
-  }
-  t.match(acp('claude-agent-acp').meta.plan, {
-    claudeCode: {
-      options: {
-        tools: ['Read', 'Grep', 'Glob'],
-        strictMcpConfig: true,
-        settingSources: ['user'],
-        allowDangerouslySkipPermissions: false,
-        settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
-      },
-    },
-  })
-  t.match(acp('claude-agent-acp').meta.work, {
-    claudeCode: { options: { disallowedTools: ['EnterPlanMode', 'ExitPlanMode'] } },
-  })
-  t.strictSame(acp('codex-acp').modes, { plan: 'read-only', work: 'workspace-write' })
-  t.strictSame(acp('gemini-acp').planArgs, ['--policy', '{folder}/policy.toml'])
-  t.strictSame(acp('copilot-acp').planArgs, ['--available-tools', 'view', 'grep', 'glob'])
+  const rules = JSON.parse(command('opencode').plan.env!.OPENCODE_PERMISSION!)
+  const denied = ['*', 'bash', 'edit', 'webfetch', 'task', 'external_directory']
+  for (const name of denied) t.equal(rules[name], 'deny', name)
+  t.equal(rules.read, 'allow')
 })
 
 t.test('what the agents must not do for a project holds whatever the user has set', async (t) => {
-  const hostile = {
-    COPILOT_ALLOW_ALL: 'true',
-    GEMINI_CLI_TRUST_WORKSPACE: 'true',
-    CLAUDE_CODE_DISABLE_CRON: '0',
-    OPENCODE_DISABLE_PROJECT_CONFIG: '0',
-    OPENCODE_PERMISSION: '{"*":"allow"}',
-    OPENCODE_CONFIG_CONTENT: 'mine',
-  }
-  const safe: [command: string, acp: string, env: Record<string, string>][] = [
-    ['copilot', 'copilot-acp', { COPILOT_ALLOW_ALL: 'false' }],
-    ['gemini', 'gemini-acp', { GEMINI_CLI_TRUST_WORKSPACE: 'false' }],
-    ['claude', 'claude-agent-acp', { CLAUDE_CODE_DISABLE_CRON: '1' }],
-    ['opencode', 'opencode-acp', { OPENCODE_DISABLE_PROJECT_CONFIG: '1' }],
+  const safe: [command: string, env: Record<string, string>][] = [
+    ['copilot', { COPILOT_ALLOW_ALL: 'false' }],
+    ['gemini', { GEMINI_CLI_TRUST_WORKSPACE: 'false' }],
+    ['claude', { CLAUDE_CODE_DISABLE_CRON: '1' }],
+    ['opencode', { OPENCODE_DISABLE_PROJECT_CONFIG: '1' }],
   ]
-  for (const [id, acpId, env] of safe) {
+  for (const [id, env] of safe) {
     for (const line of [command(id).plan, command(id).resume, command(id).work])
       t.match(line!.env, env, id)
-    for (const isWork of [true, false])
-      t.match(environmentOf(acp(acpId), hostile, isWork), env, `${acpId} ${isWork}`)
   }
-  const opencode = environmentOf(acp('opencode-acp'), hostile, false)
-  t.equal(opencode.OPENCODE_CONFIG_CONTENT, 'mine', 'a default gives way')
-  t.match(opencode.OPENCODE_PERMISSION, '"bash":"deny"')
-  const key = environmentOf(acp('gemini-acp'), {}, true)
-  t.equal(key.GEMINI_API_KEY, '', 'or it reads one from a file of the project')
 })
 
 t.test('what an agent needs of the home folder', async (t) => {

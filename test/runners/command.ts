@@ -14,7 +14,7 @@ import { type ProviderSettings, STREAMS } from '../../src/model/settings.ts'
 import type { CommandSpec } from '../../src/runners/agents/agent.ts'
 import { claude } from '../../src/runners/agents/claude/run.ts'
 import { agentVariables } from '../../src/runners/agents/environment.ts'
-import { COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../../src/runners/command/command.ts'
 import { wordsOf } from '../../src/runners/command/command-run.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
@@ -38,7 +38,7 @@ function script(text: string, more: Partial<Custom> = {}): CommandSpec {
 function fake(t: Test, id: string, text: string): { spec: CommandSpec; env: { PATH: string } } {
   const bin = t.testdir({ [id]: `#!/bin/sh\n${text}\n`, files: {}, project: {} })
   chmodSync(`${bin}/${id}`, 0o755)
-  return { spec: COMMAND_AGENTS.find((each) => each.id === id)!, env: { PATH: `${bin}:${PATH}` } }
+  return { spec: KNOWN_AGENTS.find((each) => each.id === id)!, env: { PATH: `${bin}:${PATH}` } }
 }
 
 interface Run {
@@ -233,7 +233,7 @@ t.test('planning that comes to nothing', async (t) => {
   }
 
   t.test('a preset that is missing says how to get it', async (t) => {
-    const { plan } = recorded(t, COMMAND_AGENTS[0]!, { env: { PATH: t.testdir() } })
+    const { plan } = recorded(t, KNOWN_AGENTS[0]!, { env: { PATH: t.testdir() } })
     const message = /^claude was not found on the PATH of the service; install it with: npm /
     await t.rejects(plan(), { name: 'RunnerFailure', message })
   })
@@ -467,7 +467,7 @@ t.test('nothing hangs', inLongLane, async (t) => {
 
 t.test('the presets', async (t) => {
   t.strictSame(
-    ['plain', ...COMMAND_AGENTS.map(({ id }) => id)].sort(),
+    ['plain', ...KNOWN_AGENTS.map(({ id }) => id)].sort(),
     [...STREAMS].sort(),
     'each has its own output format',
   )
@@ -479,7 +479,7 @@ t.test('the presets', async (t) => {
     folder: '/f',
     untrusted_projects: '"/w"',
   }
-  for (const { id, program, plan, resume, work } of COMMAND_AGENTS) {
+  for (const { id, program, plan, resume, work } of KNOWN_AGENTS) {
     t.test(id, async (t) => {
       for (const line of [plan, resume, work]) {
         const words = wordsOf(line!, values, ['--model', 'x y'])

@@ -2,14 +2,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { planPolicy } from '../../src/runners/acp/permission.ts'
-import { createTranscript } from '../../src/runners/acp/transcript.ts'
-import { createUsageReader, modelIn } from '../../src/runners/acp/usage.ts'
-import type { AcpSpec, Agent } from '../../src/runners/agents/agent.ts'
+import type { CommandSpec } from '../../src/runners/agents/agent.ts'
 import { codexRecord } from '../../src/runners/agents/codex/run.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
-import { ACP_AGENTS, COMMAND_AGENTS, parserFor } from '../../src/runners/agents/registry.ts'
-import { asRecord } from '../../src/runners/agents/unknown-record.ts'
+import { KNOWN_AGENTS, parserFor } from '../../src/runners/agents/registry.ts'
 import type { AgentNote } from '../../src/runners/contract.ts'
 import { type TranscriptLine, transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
@@ -17,8 +13,6 @@ import { type TranscriptLine, transcriptsOf } from '../fixtures/agents/transcrip
  * What is read of all that real agents printed and sent (`npm run transcripts`), as somebody has looked at it. To look at
  * it again, delete a file in test/fixtures/agents/readings/, run this, and see what git shows.
  */
-
-type Spec = Agent['command'] | AcpSpec
 
 const fileOf = (id: string) =>
   fileURLToPath(new URL(`../fixtures/agents/readings/${id}.txt`, import.meta.url))
@@ -50,7 +44,7 @@ function collector() {
   return { notes, shown, note, lines }
 }
 
-function ofCommand({ stream: format }: Agent['command'], lines: readonly TranscriptLine[]) {
+function ofCommand({ stream: format }: CommandSpec, lines: readonly TranscriptLine[]) {
   const { notes, shown, note, lines: said } = collector()
   const stream = parserFor(format)(shown)
   const records: unknown[] = []
@@ -75,57 +69,11 @@ function ofCommand({ stream: format }: Agent['command'], lines: readonly Transcr
   return [...folded([...notes, ...says]), ...rest, ...said()]
 }
 
-function ofAcp(spec: AcpSpec, lines: readonly TranscriptLine[]) {
-  const { notes, shown, note, lines: said } = collector()
-  const take = (each: AgentNote) => {
-    shown.note(each)
-    note(each)
-  }
-  const onMode = (mode: string) => notes.push(`mode ${mode}`)
-  const transcript = createTranscript({ spec, note: take, shown, onMode, workdir: '/project' })
-  const usage = createUsageReader(spec)
-  const log = spec.openLog?.(() => true)
-  const onMessage = ({ method, params, result }: Record<string, unknown>) => {
-    const { sessionId, stopReason } = asRecord(result)
-    if (sessionId) usage.session(modelIn(result))
-    if (stopReason) {
-      usage.answer(result)
-      notes.push(`stopped ${stopReason}`)
-    }
-    if (method === 'session/update') {
-      usage.update(asRecord(asRecord(params).update))
-      transcript.take(params)
-    } else if (method === 'session/request_permission') {
-      const call = transcript.call(asRecord(params).toolCall)
-      notes.push(`asks ${JSON.stringify([call.kind, call.commands, call.paths])}`)
-      notes.push(`planning: ${JSON.stringify(planPolicy(call))}`)
-    } else if (typeof method === 'string')
-      transcript.takeReport(spec.readNotification(method, asRecord(params)))
-  }
-  for (const line of lines) {
-    if ('in' in line && asRecord(line.in).method === 'session/prompt') transcript.begin()
-    if ('out' in line && typeof line.out === 'object') onMessage(asRecord(line.out))
-    if ('err' in line && typeof line.err === 'string')
-      for (const each of log?.(line.err) ?? []) take(each)
-  }
-  const ends = {
-    plan: transcript.plan(null),
-    'without a plan': transcript.noPlan(),
-    failure: transcript.failure(),
-    empty: transcript.isEmpty(),
-    denied: transcript.lastDenied(),
-    usage: usage.end(),
-  }
-  const rest = Object.entries(ends).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-  return [...folded(notes), ...rest, ...said()]
-}
-
-for (const spec of [...COMMAND_AGENTS, ...ACP_AGENTS] as Spec[]) {
+for (const spec of KNOWN_AGENTS) {
   t.test(`what is read of ${spec.id} is as it was looked at`, async (t) => {
     const scenes = [...transcriptsOf(spec.id)].sort(([a], [b]) => (a < b ? -1 : 1))
     const read = scenes.map(([name, { lines }]) => {
-      const found = spec.kind === 'acp' ? ofAcp(spec, lines) : ofCommand(spec, lines)
-      return { name, text: `${found.join('\n').trimEnd()}\n` }
+      return { name, text: `${ofCommand(spec, lines).join('\n').trimEnd()}\n` }
     })
     const file = fileOf(spec.id)
     if (!existsSync(file)) {

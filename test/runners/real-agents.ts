@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { acpRunner } from '../../src/runners/acp/acp.ts'
-import { ACP_AGENTS, COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner } from '../../src/runners/command/command.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
 import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
@@ -12,9 +11,7 @@ import {
   drivenProviders,
   homeEnvironment,
   REAL_AGENTS,
-  REAL_PROVIDERS,
   type RealAgentId,
-  type RealProvider,
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
@@ -96,29 +93,19 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
 const filesOf = ({ workdir, elsewhere }: Scene) =>
   [workdir, elsewhere].flatMap((folder) => readdirSync(folder))
 
-/** Why one does not know what was said before; it plans all the same. */
-const FORGETS: Partial<Record<RealProvider, string>> = {
-  'gemini-acp': 'session/load in the minute in which the session began writes over it, in 0.61.0',
-}
-
 /** Seconds of work each, and each once in one of its two ways; sessions/real-agents.ts has the others. */
-const IN_EVERY_TEST: RealProvider[] = ['codex', 'gemini', 'opencode']
-
-function runnerOf(provider: RealProvider): Runner {
-  const command = COMMAND_AGENTS.find((each) => each.id === provider)
-  return command ? commandRunner(command) : acpRunner(ACP_AGENTS.find(({ id }) => id === provider)!)
-}
+const IN_EVERY_TEST: RealAgentId[] = ['codex', 'gemini', 'opencode']
 
 t.test('real agents', async (t) => {
   for (const provider of drivenProviders(IN_EVERY_TEST)) {
-    const id = REAL_PROVIDERS[provider]
-    const [real, runner, forgets] = [REAL_AGENTS[id], runnerOf(provider), FORGETS[provider]]
-    const why = whyMissing(id)
+    const real = REAL_AGENTS[provider]
+    const runner = commandRunner(KNOWN_AGENTS.find(({ id }) => id === provider)!)
+    const why = whyMissing(provider)
     t.test(provider, why === null ? {} : { skip: why }, async (t) => {
       t.test(
         'plans, cannot write meanwhile, and plans again in the same conversation',
         async (t) => {
-          const here = await scene(t, id, runner)
+          const here = await scene(t, provider, runner)
           here.model.script(
             real.writes(`${here.workdir}/inside.txt`),
             real.runs('echo x > inside-too.txt'),
@@ -137,18 +124,13 @@ t.test('real agents', async (t) => {
 
           t.strictSame(await here.plan(session.fields.agent_session), PLAN)
           const said = JSON.stringify(here.model.requests.at(-1)?.body)
-          t.match(
-            said,
-            'I looked.',
-            'it knows what it said before',
-            forgets ? { skip: forgets } : {},
-          )
+          t.match(said, 'I looked.', 'it knows what it said before')
           t.strictSame(filesOf(here), ['app.js'])
         },
       )
 
       t.test('works', async (t) => {
-        const here = await scene(t, id, runner)
+        const here = await scene(t, provider, runner)
         here.model.script(
           real.writes(`${here.workdir}/written.txt`),
           real.runs('echo x > by-command.txt'),

@@ -122,7 +122,7 @@ t.test('no cost is invented', async (t) => {
   t.equal(ofCommand('opencode', [step(0), step(0)]).cost_usd, null)
   t.equal(ofCommand('opencode', [step(0.25), step('free')]).cost_usd, null, 'a part is not known')
   const acp = (cost: unknown) => {
-    const reader = createUsageReader({ countsTurn: true })
+    const reader = createUsageReader()
     reader.update({ sessionUpdate: 'usage_update', used: 99, size: 100, cost })
     return reader.end()
   }
@@ -147,9 +147,9 @@ t.test('numbers that can be none are not known', async (t) => {
     t.match(ofCommand('gemini', [{ type: 'result', stats }]), NOTHING, name)
     const part = { tokens: { input: value, cache: value }, cost: value === 1.5 ? -1.5 : value }
     t.match(ofCommand('opencode', [{ type: 'step_finish', part }]), NOTHING, name)
-    const reader = createUsageReader({ countsTurn: true })
+    const reader = createUsageReader()
     reader.update({ sessionUpdate: 'usage_update', cost: value })
-    reader.answer({ usage: value, _meta: { quota: { model_usage: [value, { model: value }] } } })
+    reader.answer({ usage: value })
     t.match(reader.end(), { input_tokens: null, cost_usd: null }, name)
   }
   const [model] = usageNotes(

@@ -6,8 +6,7 @@ import { hostileProject, trustByAgents, writeFiles } from '../fixtures/agents/ho
 import {
   homeEnvironment,
   REAL_AGENTS,
-  REAL_PROVIDERS,
-  type RealProvider,
+  type RealAgentId,
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
@@ -20,19 +19,13 @@ import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
  * What protects an agent: a switch that makes it ignore the project's files, or trust. For opencode the switch covers most
  * files, and trust the rest.
  */
-const DRIVES: readonly [provider: RealProvider, by: 'switch' | 'trust'][] = [
+const DRIVES: readonly [provider: RealAgentId, by: 'switch' | 'trust'][] = [
   ['claude', 'switch'],
-  ['claude-agent-acp', 'switch'],
   ['codex', 'switch'],
-  ['gemini-acp', 'switch'],
   ['opencode', 'switch'],
-  ['opencode-acp', 'switch'],
-  ['codex-acp', 'trust'],
   ['copilot', 'trust'],
-  ['copilot-acp', 'trust'],
   ['gemini', 'trust'],
   ['opencode', 'trust'],
-  ['opencode-acp', 'trust'],
 ]
 
 const INSTRUCTIONS = {
@@ -41,8 +34,7 @@ const INSTRUCTIONS = {
 }
 
 for (const [provider, by] of DRIVES) {
-  const id = REAL_PROVIDERS[provider]
-  const why = isFull ? whyMissing(id) : 'npm run test:agents drives it'
+  const why = isFull ? whyMissing(provider) : 'npm run test:agents drives it'
   t.test(
     `${provider} in a hostile project, by ${by}`,
     why === null ? {} : { skip: why },
@@ -55,9 +47,9 @@ for (const [provider, by] of DRIVES) {
       const [model, trap] = [await openScriptedModel(), await openScriptedModel()]
       t.teardown(() => Promise.all([model.close(), trap.close()]))
       const hostile = hostileProject(provider, join(dir, 'marks'), trap.url)
-      const env = { ...homeEnvironment(home), ...REAL_AGENTS[id].settle(home, model.url) }
+      const env = { ...homeEnvironment(home), ...REAL_AGENTS[provider].settle(home, model.url) }
       trustByAgents(home, dir)
-      const real = REAL_AGENTS[id]
+      const real = REAL_AGENTS[provider]
       const untouched = (message: string) => {
         t.strictSame(hostile.ran(), [], `${message}: nothing of the project ran`)
         t.strictSame(
@@ -145,7 +137,7 @@ for (const [provider, by] of DRIVES) {
 }
 
 /** What the agent's switch is for: the others count only once they are trusted. */
-function withoutTrusted(provider: RealProvider, files: Record<string, string>) {
+function withoutTrusted(provider: RealAgentId, files: Record<string, string>) {
   const { projectFiles } = KNOWN_AGENTS.find(({ id }) => id === provider)!
   const needsTrust = (path: string) =>
     projectFiles.some((name) => (name.endsWith('/') ? path.startsWith(name) : path === name))

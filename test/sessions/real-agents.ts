@@ -14,8 +14,7 @@ import {
   homeEnvironment,
   MODEL_KEY,
   REAL_AGENTS,
-  REAL_PROVIDERS,
-  type RealProvider,
+  type RealAgentId,
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { processesOf, startBuilt } from '../fixtures/built-service.ts'
@@ -28,13 +27,11 @@ import { OUTSIDE } from '../fixtures/walled-place.ts'
 
 /*
  * The real programs behind the built service, with a scripted model. `npm test` drives those that .ci/run installs,
- * each once in one of its two ways; `npm run test:agents` drives all ten providers, and has the model fail.
+ * each once in one of its two ways; `npm run test:agents` drives all five, and has the model fail.
  */
 
-const IN_EVERY_TEST: RealProvider[] = ['codex', 'gemini-acp', 'opencode-acp']
-/** In the minute in which a conversation began, session/load of 0.61.0 writes over it. */
-const FORGETS: RealProvider[] = ['gemini-acp']
-const WITH_SANDBOX: RealProvider[] = ['codex', 'codex-acp']
+const IN_EVERY_TEST: RealAgentId[] = ['codex', 'gemini', 'opencode']
+const WITH_SANDBOX: RealAgentId[] = ['codex']
 
 const PROOF = `
 \`\`\`sh run id=proof proof=tap
@@ -57,7 +54,7 @@ ${proof}<!-- /casefile:plan -->`,
 })
 
 /** The built service with the agent on its PATH, a home of its own, and a model. */
-async function scene(t: Test, provider: RealProvider) {
+async function scene(t: Test, provider: RealAgentId) {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
   // elsewhere than in temporary folders, where it could write without mounts
   const dir = realpathSync(mkdtempSync(join(OUTSIDE, 'casefile-agents-')))
@@ -67,13 +64,13 @@ async function scene(t: Test, provider: RealProvider) {
   return sceneIn(t, provider, dir)
 }
 
-async function sceneIn(t: Test, provider: RealProvider, dir: string) {
+async function sceneIn(t: Test, provider: RealAgentId, dir: string) {
   const [root, stateDir, home] = [join(dir, 'root'), join(dir, 'state'), join(dir, 'home')]
   mkdirSync(join(home, 'tmp'))
   committed(root)
   const model = await openScriptedModel()
   t.teardown(() => model.close())
-  const agent = REAL_AGENTS[REAL_PROVIDERS[provider]]
+  const agent = REAL_AGENTS[provider]
   const env = { ...homeEnvironment(home), ...agent.settle(home, model.url) }
   const service = await startBuilt(t, { root, stateDir, env })
   const sessions = ({ case_id }: Ref) => join(root, 'memory/cases', case_id, 'sessions')
@@ -87,7 +84,7 @@ type Scene = Awaited<ReturnType<typeof scene>>
 
 t.jobs = isFull ? 3 : 1
 for (const provider of drivenProviders(IN_EVERY_TEST)) {
-  const why = whyMissing(REAL_PROVIDERS[provider])
+  const why = whyMissing(provider)
   const options = { ...(why === null ? {} : { skip: why }), buffered: isFull, timeout: 1_800_000 }
   t.test(`${provider}, from the case to the evidence`, options, (t) => flow(t, provider))
   if (WITH_SANDBOX.includes(provider)) {
@@ -96,7 +93,7 @@ for (const provider of drivenProviders(IN_EVERY_TEST)) {
   if (isFull) t.test(`${provider}, while its model fails`, options, (t) => faults(t, provider))
 }
 
-async function flow(t: Test, provider: RealProvider): Promise<void> {
+async function flow(t: Test, provider: RealAgentId): Promise<void> {
   const here = await scene(t, provider)
   const { root, model, agent, service, sessions, trail, file } = here
 
@@ -140,7 +137,7 @@ interface Session {
 }
 
 /** What its own sandbox refuses is shown, and does not undo the work; Codex does not send all of it. */
-async function refusals(t: Test, provider: RealProvider): Promise<void> {
+async function refusals(t: Test, provider: RealAgentId): Promise<void> {
   // elsewhere than below /tmp, where the sandbox lets it write
   const dir = realpathSync(mkdtempSync('/var/tmp/casefile-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
@@ -172,7 +169,7 @@ async function refusals(t: Test, provider: RealProvider): Promise<void> {
 }
 
 /** A revision goes back to the conversation in which the plan was made. */
-async function revise(t: Test, provider: RealProvider, here: Scene, ref: Ref): Promise<void> {
+async function revise(t: Test, _provider: RealAgentId, here: Scene, ref: Ref): Promise<void> {
   const { model, service, trail } = here
   model.script(answer('Raise it to ten.'))
   await must(service, 'POST', `${ref.path}/revise`, { note: 'Say how far.' })
@@ -188,14 +185,13 @@ async function revise(t: Test, provider: RealProvider, here: Scene, ref: Ref): P
   t.match(revised.plan, /^1\. Raise it to ten\./, trail(ref))
   const prompt = JSON.stringify(model.requests.at(-1)?.body)
   t.match(prompt, 'Say how far.')
-  const skip = FORGETS.includes(provider) && 'session/load writes over a conversation so young'
-  t.match(prompt, 'I looked.', 'it is the same conversation', { skip })
+  t.match(prompt, 'I looked.', 'it is the same conversation')
 }
 
 /** What a person reads: one line, no JSON, no stack. */
 const SENTENCE = /^(?!.*(?:\{"|\.js:\d+:|\bat async\b))\S.*\S$/
 
-async function faults(t: Test, provider: RealProvider): Promise<void> {
+async function faults(t: Test, provider: RealAgentId): Promise<void> {
   const { root, home, model, agent, service, trail } = await scene(t, provider)
   agent.hurry?.(home)
   const always = Number.POSITIVE_INFINITY

@@ -11,9 +11,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import t, { type Test } from 'tap'
-import { environmentOf } from '../../src/runners/acp/run-agent.ts'
-import type { AcpSpec } from '../../src/runners/agents/agent.ts'
-import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { whyUntrusted } from '../../src/sessions/start-checks.ts'
 import { findAgentFiles, searchTop } from '../../src/settings/agent-files.ts'
 import { textOf } from '../fixtures/page-text.ts'
@@ -71,20 +69,20 @@ t.test('a file that an agent acts on counts once it is trusted, and pages say so
     {
       file: '.github/hooks/a.json',
       line: null,
-      message: /^not trusted, so sessions cannot use copilot, copilot-acp\. .*casefile trust$/,
+      message: /^not trusted, so sessions cannot use copilot\. .*casefile trust$/,
     },
   ])
   const form = await htmlOf(`/case/${id}`)
   t.equal(
     textOf(form, 'untrusted-files'),
-    'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
+    'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot Read the files, then run casefile trust and reload this page. Or remove them.',
   )
   t.match(form, /<option value="copilot" disabled[^>]*>copilot \([^<]*: uses files that are not tr/)
   t.match(form, /<option value="codex">/, 'one that does not read it')
   t.match(form, /required[^>]*><option value="">Choose a provider/)
 
   const shown = await trusted(service)
-  t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +\{"version":1,.*touch owned/)
+  t.match(shown, /hooks\/a\.json: read by copilot\n +\{"version":1,.*touch owned/)
   t.strictSame(await problemsOf(service), [])
   const trustedForm = await htmlOf(`/case/${id}`)
   t.notMatch(trustedForm, 'untrusted-files')
@@ -142,7 +140,6 @@ t.test(
       '.env':
         'GOOGLE_GEMINI_BASE_URL=http://evil\nexport DATABASE_URL="postgres://a:hidden-1@b\nhidden-2"\n# hidden-3\n',
       '.mcp.json': 'a\u001b[2Kb\n',
-      '.codex/config.toml': 'x = 1\n',
     })
     const lead = join(service.stateDir, 'elsewhere')
     mkdirSync(lead)
@@ -154,8 +151,7 @@ t.test(
     t.match(shown, /\.env: read by gemini\n +GOOGLE_GEMINI_BASE_URL=…\n +export DATABASE_URL=…\n/)
     t.notMatch(shown, 'hidden-')
     t.match(shown, 'a\\u{1b}[2Kb')
-    t.match(shown, /config\.toml: read by codex-acp\n +x = 1\n/)
-    t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +followed\n/)
+    t.match(shown, /hooks\/a\.json: read by copilot\n +followed\n/)
     t.match(shown, /lsp\.json: cannot be trusted: it has more than \d+ bytes/)
     const { id } = await service.newCase()
     const create = () =>
@@ -210,12 +206,9 @@ const OPENCODE_ACTS_ON = [
 ]
 /** As measured with the real programs. */
 const ACTS_ON: Record<string, readonly string[]> = {
-  'codex-acp': ['.codex/config.toml', '.codex/hooks.json', '.codex/agents/a.toml'],
   copilot: COPILOT_ACTS_ON,
-  'copilot-acp': COPILOT_ACTS_ON,
   gemini: ['.env', '.gemini/.env', '.gemini/policies/a.toml', '.gemini/agents/a.md'],
   opencode: OPENCODE_ACTS_ON,
-  'opencode-acp': OPENCODE_ACTS_ON,
 }
 
 t.test('each file that a known agent acts on is found', async (t) => {
@@ -262,7 +255,7 @@ t.test('files above the working folder count, up to where agents stop', async (t
 t.test('what changed since the request is seen just before the program starts', async (t) => {
   const root = t.testdir({ '.mcp.json': 'one', '.github': { hooks: {} } })
   const place = { root, folder: root }
-  const spec = COMMAND_AGENTS.find(({ id }) => id === 'copilot')!
+  const spec = KNOWN_AGENTS.find(({ id }) => id === 'copilot')!
   t.match(await whyUntrusted(spec, place, new Map()), /\.mcp\.json \(not trusted\)/)
   const [file] = await findAgentFiles(root, root, ['.mcp.json'])
   const files = new Map([[file!.path, file!.content!.sha256]])
@@ -276,21 +269,9 @@ t.test('what changed since the request is seen just before the program starts', 
 
 t.test('where an agent has a switch, it is on in every mode', async (t) => {
   const lineOf = (id: string) => {
-    const { plan, resume, work } = COMMAND_AGENTS.find((each) => each.id === id)!
+    const { plan, resume, work } = KNOWN_AGENTS.find((each) => each.id === id)!
     return [plan, resume!, work!]
   }
   for (const { argv } of lineOf('codex')) t.ok(argv.includes('projects={untrusted_projects}'))
   for (const { env } of lineOf('gemini')) t.match(env, { GEMINI_CLI_TRUST_WORKSPACE: 'false' })
-  const gemini = ACP_AGENTS.find(({ id }) => id === 'gemini-acp') as AcpSpec
-  const given = { GEMINI_API_KEY: 'mine', GEMINI_CLI_TRUST_WORKSPACE: 'true' }
-  for (const works of [true, false]) {
-    t.strictSame(environmentOf(gemini, given, works), {
-      GEMINI_API_KEY: 'mine',
-      GEMINI_CLI_TRUST_WORKSPACE: 'false',
-
-      GOOGLE_API_KEY: '',
-      GOOGLE_CLOUD_PROJECT: '',
-      GOOGLE_CLOUD_LOCATION: '',
-    })
-  }
 })

@@ -85,7 +85,6 @@ t.test('a workspace without cases', async (t) => {
     t.match(page, 'data-copy="codex login"')
     t.match(page, 'value="npm test --silent"')
     t.match(page, 'Save and create the first case')
-    t.notMatch(page, /value="claude-agent-acp"/)
   })
 
   t.test('then it asks for the first case', async (t) => {

@@ -35,11 +35,7 @@ export interface ConnectionOptions {
   onStart(pid: number): Promise<void> | void
   /** Every line the program sends; a line of standard error is wrapped as JSON. */
   onRaw(line: string): void
-  /** A line that is not a protocol message, such as the program's own logging. */
-  onNoise(line: string): void
   onUpdate(params: unknown): void
-  /** Any other notification that the agent sends. */
-  onOtherNotification(method: string, params: unknown): void
   /** The parameters may have any shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
   /** See `MessageStreamDeps`. */
@@ -153,10 +149,8 @@ async function connect(launched: Launched, options: ConnectionOptions): Promise<
     stdin: launched.stdin!,
     onNotification(method, params) {
       if (method === methods.client.session.update) options.onUpdate(params)
-      else options.onOtherNotification(method, params)
     },
     onLine: options.onRaw,
-    onOther: options.onNoise,
     room: options.room,
   })
   return client({ name: 'casefile' })
@@ -164,9 +158,6 @@ async function connect(launched: Launched, options: ConnectionOptions): Promise<
       options.onPermission(params),
     )
     .onRequest('*', ({ method }) => {
-      options.onNoise(
-        `[casefile] the agent requested ${method.slice(0, 100)}, which is not supported`,
-      )
       throw new RequestError(METHOD_NOT_FOUND, `casefile does not support ${method}`)
     })
     .connect(stream)
@@ -189,13 +180,12 @@ function exitOf({ exited, stdout }: Launched): Promise<ConnectionExit> {
   })
 }
 
-function followErrors({ stderr }: Launched, { onRaw, onNoise }: ConnectionOptions): () => string {
+function followErrors({ stderr }: Launched, { onRaw }: ConnectionOptions): () => string {
   let tail = ''
   const lines = createLines({
     line(text) {
       if (text.trim() === '') return
       onRaw(JSON.stringify({ stderr: text }))
-      onNoise(text)
     },
     dropped() {},
   })

@@ -1,11 +1,11 @@
-import type { AcpSpec } from '../agents/agent.ts'
 import { RunnerFailure } from '../contract.ts'
 import { noSandbox } from '../enclosure/sandbox.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
+import type { AcpSpec } from './acp-spec.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
-import { environmentOf, notStarted } from './run-agent.ts'
+import { notStarted } from './run-agent.ts'
 import { openSession } from './session.ts'
 
 const LIMIT_MS = 20_000
@@ -23,33 +23,28 @@ export type Handshake =
 
 export interface HandshakePlace {
   env: Record<string, string>
-  /** An empty folder for this purpose only. */
   cwd: string
-  /** The user's own arguments, added to those of the spec. */
-  args?: readonly string[]
 }
 
 /** Starts an agent and opens a session, but sends no prompt. */
 export async function tryHandshake(
   spec: AcpSpec,
-  { env, cwd, args = [] }: HandshakePlace,
+  { env, cwd }: HandshakePlace,
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
   const sandbox = noSandbox()
   const connection = await openConnection({
     title,
-    argv: [spec.program, ...spec.args, ...args],
+    argv: [spec.program, ...spec.args],
     limits: TIME_LIMITS,
     cwd,
     sandbox,
     signal: limit,
-    env: environmentOf(spec, env, false),
+    env,
     onStart: async () => {},
     onRaw: () => {},
-    onNoise: () => {},
     onUpdate: () => {},
-    onOtherNotification: () => {},
     onPermission: async () => CANCELLED,
     room: async () => {},
   })
@@ -58,21 +53,13 @@ export async function tryHandshake(
     return { ok: false, reason: notStarted(spec, connection.startError) }
   }
   try {
-    const asked = {
-      title,
-      limits: TIME_LIMITS,
-      cwd,
-      meta: spec.meta.plan,
-      resume: null,
-      signal: limit,
-    }
+    const asked = { title, limits: TIME_LIMITS, cwd, resume: null, signal: limit }
     const { version, offer } = await openSession(connection, asked)
-    const wanted = { known: spec.modes.plan, named: spec.named.plan }
     return {
       ok: true,
       ...(version === null ? {} : { version }),
       modes: offer?.modes.map(({ id }) => id) ?? [],
-      planMode: offer && planModeOf(offer, wanted),
+      planMode: offer && planModeOf(offer, spec.named.plan),
     }
   } catch (error) {
     if (error === limit.reason) {

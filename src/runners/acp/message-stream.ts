@@ -16,15 +16,13 @@ export interface MessageStreamDeps {
   onLine(line: string): void
   /** Called in order of arrival, before any later answer is passed on. */
   onNotification(method: string, params: unknown): void
-  /** A line that is not a message, or an answer to no request. */
-  onOther(line: string): void
   /** Reading pauses until this resolves. A rejection closes the connection. */
   room(): Promise<void>
 }
 
 /**
  * Connects an agent's standard streams to the SDK. The SDK's own reader accepts lines of any kind and length,
- * answers invalid JSON and prints errors to the console; this one passes such lines to the log instead.
+ * answers invalid JSON and prints errors to the console; this one leaves such lines to `onLine`.
  */
 export function openMessageStream(deps: MessageStreamDeps): Stream {
   const asked = new Set<unknown>()
@@ -53,9 +51,8 @@ async function* messages(deps: MessageStreamDeps, asked: Set<unknown>): AsyncGen
     const isAnswer = message !== null && method === undefined
     if (message !== null && typeof method === 'string' && id === undefined) {
       deps.onNotification(method, params)
-    } else if (message === null || (isAnswer && !asked.delete(id))) {
-      if (line.trim() !== '') deps.onOther(line)
-    } else yield message
+      // other lines are only in the raw output
+    } else if (message !== null && (!isAnswer || asked.delete(id))) yield message
   }
 }
 

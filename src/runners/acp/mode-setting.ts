@@ -1,8 +1,8 @@
-import type { AcpSpec } from '../agents/agent.ts'
 import { withTimeout } from '../agents/timeouts.ts'
 import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 import type { TimeLimits } from '../time-limits.ts'
+import type { AcpSpec } from './acp-spec.ts'
 import { type AgentConnection, requestWithTimeout } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
 
@@ -48,7 +48,7 @@ export async function toPlanMode(
   signal: AbortSignal,
 ): Promise<{ mode: string; how: string }> {
   const { offer } = present
-  const mode = offer && planModeOf(offer, { known: spec.modes.plan, named: spec.named.plan })
+  const mode = offer && planModeOf(offer, spec.named.plan)
   const asked = { ...present, title: spec.title, signal }
   const how = mode && (await setMode(asked, offer, mode))
   if (how) return { mode, how }
@@ -64,13 +64,13 @@ export async function toPlanMode(
  */
 export async function toWorkMode(
   present: Present,
-  { title, modes, named }: AcpSpec,
+  { title, named }: AcpSpec,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { offer } = present
   if (!offer && named.work === null) return null
-  const plan = offer && planModeOf(offer, { known: modes.plan, named: named.plan })
-  const mode = offer ? workModeOf(offer, { known: modes.work, named: named.work, plan }) : 'none'
+  const plan = offer && planModeOf(offer, named.plan)
+  const mode = offer ? workModeOf(offer, { named: named.work, plan }) : 'none'
   if (mode !== 'none' && 'is' in mode) return mode.is
   if (offer && mode !== 'none' && (await setMode({ ...present, title, signal }, offer, mode.set)))
     return mode.set

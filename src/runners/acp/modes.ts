@@ -64,16 +64,10 @@ const PLANNING = [['plan', 'planning', 'planner'], ['readonly'], ['architect'], 
 const WORKING = /^(?:auto|accept|always|skip|no|not|non|without|exit|execute|edits?|act|writes?)$/
 
 /**
- * The mode to plan in: the one the operator names, else the agent's known plan mode, else one whose id or name says
- * so. Null if it is not offered.
+ * The mode to plan in: the one the operator names, else one whose id or name says so. Null if it is not offered.
  */
-export function planModeOf(
-  { modes }: ModeOffer,
-  { known, named }: { known: string | null; named: string | null },
-): string | null {
-  const offers = (id: string | null) => modes.some((mode) => mode.id === id)
-  if (named !== null) return offers(named) ? named : null
-  if (known !== null && offers(known)) return known
+export function planModeOf({ modes }: ModeOffer, named: string | null): string | null {
+  if (named !== null) return modes.some(({ id }) => id === named) ? named : null
   for (const words of PLANNING) {
     const found = modes.find(({ id, name }) => isCalled(id, words) || isCalled(name, words))
     if (found) return found.id
@@ -84,13 +78,12 @@ export function planModeOf(
 export type WorkMode = { set: string } | { is: string | null } | 'none'
 
 /**
- * The mode to work in: the one the operator names, else the agent's known work mode, else the present one. Never a
- * mode that only plans, and an unrestricted one only if the operator names it. `is` means it is already in that
+ * The mode to work in: the one the operator names, else the present one. Never a mode that only plans, and an unrestricted one only if the operator names it. `is` means it is already in that
  * mode.
  */
 export function workModeOf(
   { modes, current }: ModeOffer,
-  { known, named, plan }: { known: string | null; named: string | null; plan: string | null },
+  { named, plan }: { named: string | null; plan: string | null },
 ): WorkMode {
   const fits = ({ id, name }: Mode) =>
     id !== plan &&
@@ -102,9 +95,8 @@ export function workModeOf(
     return modes.some(({ id }) => id === named) ? { set: named } : 'none'
   }
   const present = modes.find(({ id }) => id === current)
-  const wanted = modes.find(({ id }) => id === known) ?? (present && fits(present) ? present : null)
-  if (wanted?.id === current || (!wanted && !present)) return { is: current }
-  const chosen = wanted ?? modes.find(fits)
+  if (!present || fits(present)) return { is: current }
+  const chosen = modes.find(fits)
   return chosen ? { set: chosen.id } : 'none'
 }
 

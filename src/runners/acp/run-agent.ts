@@ -1,23 +1,17 @@
-import { writeDurable } from '../../files/durable-write.ts'
-import { retryText } from '../../model/agent-retry.ts'
 import { newLine } from '../../model/trail.ts'
-import type { AcpSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
-import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, createRepeatFilter, type NoteQueue } from '../agents/note-queue.ts'
 import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
-import { createRetryLimit, type RetryLimit } from '../agents/retry-limit.ts'
 import { type AgentNote, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
+import type { AcpSpec } from './acp-spec.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
-import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
 export interface AcpRun {
   spec: AcpSpec
-  argv: readonly string[]
   /** Where it may work; null in plan mode. */
   allowedPaths: AllowedPaths | null
   workdir: string
@@ -48,22 +42,15 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
     (note) => agent.report.note(note),
     () => ended.abort(),
   )
-  const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
-  const progress = createProgress(limit)
-  const shown = createShownOutput(acpRun, progress.made)
+  const shown = createShownOutput(acpRun)
   const isNew = createRepeatFilter()
   const note = (note: AgentNote) => {
     if (!isNew(note)) return
     shown.note(note)
-    if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
     queue.add(note)
   }
-  const readLog = spec.openLog?.(progress.take) ?? (() => [])
   const turn = createRunTurn(acpRun, queue, shown, note)
-  if (!allowedPaths) await writePlanFiles(acpRun)
-  const connection = await connectAgent(acpRun, turn, queue, (line) => {
-    for (const each of readLog(line) ?? []) note(each)
-  })
+  const connection = await connectAgent(acpRun, turn, queue)
   if ('startError' in connection) {
     await finish({ exit: null, signal: null, startError: connection.startError })
     throw signal.aborted
@@ -77,13 +64,7 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
     shown.end(`${spec.title} ended its turn`)
     return end
   } catch (error) {
-    const retries = limit.reached()
-    const failure =
-      retries !== null
-        ? new RunnerFailure(`${spec.title} ${retries}`)
-        : signal.aborted && error === signal.reason
-          ? stopped(spec)
-          : error
+    const failure = signal.aborted && error === signal.reason ? stopped(spec) : error
     if (failure instanceof RunnerFailure) shown.end(failure.message)
     throw failure
   } finally {
@@ -94,31 +75,11 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
   }
 }
 
-function createProgress(limit: RetryLimit) {
-  let isMade = false
-  return {
-    made() {
-      isMade = true
-      limit.progress()
-    },
-    /** Whether there was progress since the last call. */
-    take() {
-      const wasMade = isMade
-      isMade = false
-      return wasMade
-    },
-  }
-}
-
-function createShownOutput(
-  { workdir, agent: { report } }: AcpRun,
-  onProgress: () => void,
-): ReadableOutput {
+function createShownOutput({ workdir, agent: { report } }: AcpRun): ReadableOutput {
   return createReadableOutput({
     write: (text) => report.output('stdout', Buffer.from(text)),
     clean: (text) => report.clean(text),
     workdir,
-    onProgress,
   })
 }
 
@@ -128,53 +89,34 @@ function createRunTurn(
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
 ): Turn {
-  const env = environmentOf(spec, agent.env, allowedPaths !== null)
   return createTurn({
-    spec,
+    title: spec.title,
     cancelMs: agent.limits.cancel,
     allowedPaths,
     signal,
     shown,
     note,
     workdir,
-    readRecord: async (conversation, since) =>
-      (await spec.readRecord?.({ env, conversation, since })) ?? null,
     noted: queue.idle,
   })
 }
 
-function connectAgent(
-  { spec, argv, allowedPaths, workdir, agent, signal }: AcpRun,
-  turn: Turn,
-  queue: NoteQueue,
-  onNoise: (line: string) => void,
-) {
+function connectAgent({ spec, workdir, agent, signal }: AcpRun, turn: Turn, queue: NoteQueue) {
   const { report, sandbox, env, limits } = agent
   return openConnection({
     title: spec.title,
-    argv,
+    argv: [spec.program, ...spec.args],
     limits,
     cwd: workdir,
     sandbox,
     signal,
-    env: environmentOf(spec, env, allowedPaths !== null),
+    env,
     onStart: (pid) => report.processStarted(pid),
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
-    onNoise,
     onUpdate: turn.onUpdate,
-    onOtherNotification: turn.onOtherNotification,
     onPermission: turn.onPermission,
     room: queue.room,
   })
-}
-
-/** The agent's environment in each mode. */
-export function environmentOf(
-  { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
-  env: Record<string, string>,
-  isWork: boolean,
-): Record<string, string> {
-  return { ...defaultEnv, ...env, ...fixedEnv, ...(isWork ? workEnv : planEnv) }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {
@@ -186,11 +128,11 @@ async function runPrompt(
   turn: Turn,
   acpRun: AcpRun,
 ): Promise<TurnEnd> {
-  const { spec, argv, allowedPaths, agent, workdir, signal } = acpRun
+  const { spec, allowedPaths, agent, workdir, signal } = acpRun
   const { limits } = agent
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, limits, cwd: workdir, resume, signal }
-  const session = await openSession(connection, { ...asked, meta: sessionMeta(acpRun) })
+  const session = await openSession(connection, asked)
   turn.acceptSession(session.sessionId, session.model)
   const present = { connection, limits, watch: turn.watch, ...session }
   const planMode = allowedPaths ? null : await toPlanMode(present, spec, signal)
@@ -199,9 +141,8 @@ async function runPrompt(
   const { note } = agent.report
   const started = newLine('agent_started', {
     mode: allowedPaths ? 'work' : 'plan',
-    command: [...argv],
+    command: [spec.program, ...spec.args],
     version: session.version ?? undefined,
-    warning: warningAbout(spec, session.version).warning,
     plan_mode: planMode?.how,
     work_mode: planMode ? undefined : (mode ?? undefined),
   })
@@ -210,23 +151,9 @@ async function runPrompt(
   return turn.run(connection, session.sessionId, agent.prompt)
 }
 
-async function writePlanFiles({ spec, agent }: AcpRun): Promise<void> {
-  for (const [name, text] of Object.entries(spec.planFiles)) {
-    await writeDurable(`${agent.folder}/${name}`, Buffer.from(text), { mode: 0o600 })
-  }
-}
-
-/** An unrestricted mode is used only if the operator names it. */
-function sessionMeta({ spec, allowedPaths }: AcpRun) {
-  if (!allowedPaths) return spec.meta.plan
-  const { meta, named } = spec
-  return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work
-}
-
 /** Why an agent's program could not be started, for the operator. */
-export function notStarted({ title, program, install }: AcpSpec, error: string): string {
+export function notStarted({ title, program }: AcpSpec, error: string): string {
   if (error !== 'ENOENT') return `${title} could not be started (${error})`
-  const hint = install === '' ? '' : `; install it with: ${install}`
   const where = program.includes('/') ? '' : ' on the PATH of the service'
-  return `${program} was not found${where}${hint}`
+  return `${program} was not found${where}`
 }

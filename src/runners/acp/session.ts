@@ -12,7 +12,6 @@ export interface SessionOptions {
   title: string
   limits: TimeLimits
   cwd: string
-  meta: Readonly<Record<string, unknown>> | null
   /** The id of a conversation to resume, if the agent supports that and still has it. */
   resume: string | null
   signal: AbortSignal
@@ -105,6 +104,6 @@ async function resumed(
   }
 }
 
-function sessionParams({ cwd, meta }: SessionOptions): object {
-  return { cwd, mcpServers: [], ...(meta ? { _meta: meta } : {}) }
+function sessionParams({ cwd }: SessionOptions): object {
+  return { cwd, mcpServers: [] }
 }

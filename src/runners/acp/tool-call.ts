@@ -1,6 +1,4 @@
-import type { AcpSpec } from '../agents/agent.ts'
 import { beginningOf } from '../agents/agent-text.ts'
-import { isPlanFile } from '../agents/gemini/run.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { MAX_PATHS, MAX_WORD, namedIn } from '../named-input.ts'
@@ -25,8 +23,6 @@ export interface ToolCall {
   plan: string | null
   /** Whether its input is nothing but a to-do list. */
   isTodoList: boolean
-  /** If it writes a plan file: the new text. */
-  planFile: string | null
   /** False if it names more than is parsed. */
   isWhole: boolean
 }
@@ -45,7 +41,7 @@ export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
   const kind = asString(call.kind) ?? before?.kind ?? null
   return {
     id: idOf(update),
-    tool: beginningOf(toolName(call) ?? before?.tool ?? kind ?? 'tool', MAX_WORD),
+    tool: beginningOf(asString(call.name) ?? before?.tool ?? kind ?? 'tool', MAX_WORD),
     kind,
     title: titleOf(call) ?? before?.title ?? null,
     status: asString(call.status) ?? before?.status ?? null,
@@ -55,7 +51,6 @@ export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
     words: [...new Set([...(before?.words ?? []), ...named.words])].slice(0, MAX_PATHS),
     plan: asString(asRecord(call.rawInput).plan) ?? before?.plan ?? null,
     isTodoList: isTodoList(call.rawInput) || before?.isTodoList === true,
-    planFile: planFileIn(diffs) ?? before?.planFile ?? null,
     isWhole: paths.length <= MAX_PATHS && named.isWhole && before?.isWhole !== false,
   }
 }
@@ -76,53 +71,15 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
-/** Gemini CLI includes the tool's name only in the call id. */
-const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
-const MAX_ANSWER = 100_000
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
-/**
- * The tool's answer, from the update that ends the call; `before` is the output streamed earlier. Some agents report
- * a failed command as completed.
- */
-export function resultIn(
-  update: UnknownRecord,
-  {
-    status,
-    before,
-    readAnswer,
-  }: { status: string | null; before: string } & Pick<AcpSpec, 'readAnswer'>,
-): ToolResult {
+/** The tool's answer, from the update that ends the call. */
+export function resultIn(update: UnknownRecord, status: string | null): ToolResult {
   const { rawOutput } = update
   const raw = asRecord(rawOutput)
   const said = [asString(rawOutput), ...ANSWER_NAMES.map((name) => asString(raw[name]))]
-  const whole = said.find((text) => text) || contentText(update) || before
-  const { text, exit } = readAnswer(update, whole)
-  if (status !== 'failed' && (exit === undefined || exit === 0)) {
-    return { status: 'completed', text }
-  }
-  return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
-}
-
-/** The output of a command, which codex-acp sends in pieces. */
-export function printedIn(update: unknown, before: string): string {
-  const { terminal_output_delta } = asRecord(asRecord(update)._meta)
-  const more = asString(asRecord(terminal_output_delta).data) ?? ''
-  return more === '' ? before : (before + more).slice(-MAX_ANSWER)
-}
-
-/** The agent's to-do list, if this call carries it. */
-export function todosIn(update: unknown): readonly unknown[] | null {
-  const { todos } = asRecord(asRecord(update).rawInput)
-  const items = asArray(todos)
-  return items.length > 0 && items.every((item) => asString(asRecord(item).status)) ? items : null
-}
-
-function toolName(call: UnknownRecord): string | null {
-  const meta = asRecord(call._meta)
-  const named =
-    asString(call.name) ?? asString(asRecord(meta.claudeCode).toolName) ?? asString(meta.toolName)
-  return named ?? GEMINI_ID.exec(idOf(call))?.[1] ?? null
+  const text = said.find((each) => each) || contentText(update)
+  return { status: status === 'failed' ? 'failed' : 'completed', text }
 }
 
 const TODO_LIST = /^(?:todos|plan|items|entries|tasks)$/
@@ -146,9 +103,4 @@ function isTodoList(input: unknown): boolean {
       return typeof fields.status === 'string' && TODO_TEXT.some((key) => asString(fields[key]))
     })
   )
-}
-
-function planFileIn(diffs: readonly UnknownRecord[]): string | null {
-  const last = diffs.findLast(({ path }) => isPlanFile(path))
-  return last ? asString(last.newText) : null
 }

@@ -1,23 +1,13 @@
 import { basename } from 'node:path'
-import type { AcpSpec, Denial, OwnReport } from '../agents/agent.ts'
 import { errorText } from '../agents/agent-text.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { FROM_RECORD, type RecordedAction } from '../agents/parser-kit.ts'
-import { isErrorAlone, noPlan, PLAN_MARKS, planAmong, planOf } from '../agents/plan-text.ts'
+import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
-import {
-  contentText,
-  idOf,
-  printedIn,
-  readToolCall,
-  resultIn,
-  type ToolCall,
-  todosIn,
-} from './tool-call.ts'
+import { idOf, readToolCall, resultIn, type ToolCall } from './tool-call.ts'
 
 /** Far longer than any plan may be. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -34,7 +24,6 @@ const WITHOUT_USE = [
 ]
 
 export interface TranscriptDeps {
-  spec: AcpSpec
   note(note: AgentNote): void
   shown: ReadableOutput
   onMode(mode: string): void
@@ -48,10 +37,6 @@ export interface Transcript {
   begin(): void
   /** Handles a `session/update` of any shape. */
   take(params: unknown): void
-  /** Handles what the agent reports by ways of its own. */
-  takeReport(report: OwnReport | null): void
-  /** Reports actions from the agent's own record that it did not send. */
-  takeUnsent(actions: readonly RecordedAction[]): void
   /** The call in a permission request, merged with earlier updates. */
   call(update: unknown): ToolCall
   /** Records a denied call and the reason; the tool's answer to that is not shown. */
@@ -74,27 +59,19 @@ interface KnownCall {
   /** Set once its start is recorded and shown: its end then uses the same words. */
   noted: ToolFacts | null
   isDenied: boolean
-  /** It updates the agent's to-do list, and is reported as that. */
-  isList: boolean
-  /** The output of its command so far. */
-  printed: string
 }
 
 export function createTranscript(deps: TranscriptDeps): Transcript {
-  const { spec, note, shown, onMode, workdir } = deps
+  const { note, shown, onMode, workdir } = deps
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
   let message: { id: string | null } | null = null
   let length = 0
   let hasActed = false
-  let planFile: string | null = null
   let planUpdate: string | null = null
   /** The plan from the tool that ends planning, even without a permission request. */
   let handedIn: string | null = null
-  /** The last chunk of a message, until something else happens. */
-  let lastWords = ''
-  let isBroken = false
   let lastDenied: string | null = null
 
   function call(update: unknown, isAsked: boolean): ToolCall {
@@ -102,16 +79,8 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const before = calls.get(id)
     hasActed = true
     const present = readToolCall(update, before?.present)
-    planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
-    const todos = present.isTodoList ? todosIn(update) : null
     if (!before) lastDenied = null
-    if (todos !== null || before?.isList) {
-      const noted = factsOf(present)
-      calls.set(id, { present, noted, isDenied: false, isList: true, printed: '' })
-      if (todos !== null) plan(todos)
-      return present
-    }
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
     // many agents announce a call before they know its subject, so wait for one more update
     const isTelling = isAsked || before !== undefined || isOnSomething(present)
@@ -124,21 +93,11 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     // if the call was recorded before its subject was known, its end is recorded in full
     const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
     const isDenied = before?.isDenied ?? false
-    const printed = printedIn(update, before?.printed ?? '')
     const isNoted = before?.noted || isFirst
-    calls.set(id, { present, noted: isNoted ? noted : null, isDenied, isList: false, printed })
+    calls.set(id, { present, noted: isNoted ? noted : null, isDenied })
     if (!isEnd || isDenied) return present
-    const said = contentText(update)
-    const denial =
-      present.status === 'failed' ? spec.readDenial(asRecord(update), { printed, said }) : null
-    if (denial !== null) addDenial(present, denial)
-    else {
-      noteCall(present, noted)
-      const { status } = present
-      const { readAnswer } = spec
-      const answer = resultIn(asRecord(update), { status, before: printed, readAnswer })
-      shown.result(id, noted, answer)
-    }
+    noteCall(present, noted)
+    shown.result(id, noted, resultIn(asRecord(update), present.status))
     return present
   }
 
@@ -154,36 +113,22 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
-  function addDenial(present: ToolCall, { reason, action: said }: Denial): void {
+  function addDenial(present: ToolCall, reason: string): void {
     const { title: _, ...facts } = factsOf(present)
-    const action = actionOf(present) ?? said ?? present.title
+    const action = actionOf(present) ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
     lastDenied = action ?? present.tool
     note({ event: 'denied', fields: { ...named, reason } })
     shown.result(present.id, named, { status: 'denied', text: reason })
-    calls.set(present.id, {
-      present,
-      noted: named,
-      isDenied: true,
-      isList: false,
-      printed: '',
-    })
+    calls.set(present.id, { present, noted: named, isDenied: true })
   }
 
   function say({ content, messageId }: UnknownRecord): void {
     const text = asString(asRecord(content).text)
     if (text === null) return
-    const report = spec.readText(text)
-    if (report?.mode !== undefined) onMode(report.mode)
-    if (report?.mode !== undefined || !isTurn) return
+    if (!isTurn) return
     const id = asString(messageId)
-    const isError = spec.errorsAsText === 'chunk' && isErrorAlone(text)
-    if (report !== null || isError) message = null
-    if (report?.retry) takeReport(report)
-    else if (report !== null || isError) shown.message(text.trim())
-    else shown.part(text, id === null ? '' : `message ${id}`)
-    if (report !== null) return
-    lastWords = text
+    shown.part(text, id === null ? '' : `message ${id}`)
     if (text.trim() !== '') lastDenied = null
     length += text.length + 1
     if (length > MAX_TEXT) return
@@ -214,31 +159,12 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function take(params: unknown): void {
     const update = asRecord(asRecord(params).update)
     const kind = asString(update.sessionUpdate) ?? ''
-    takeReport(spec.readUpdate(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) readMode(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // the next chunk starts a new message, even if the agent does not number its messages
       message = null
-      lastWords = ''
       takeOther(kind, update)
-    }
-  }
-
-  function takeReport(report: OwnReport | null): void {
-    if (report === null || !isTurn) return
-    if (report.retry) note({ event: 'agent_retry', fields: report.retry })
-    if (report.turn) isBroken = report.turn === 'failed'
-  }
-
-  function takeUnsent(actions: readonly RecordedAction[]): void {
-    const unsent = actions.filter(({ id }) => calls.get(id) === undefined)
-    if (unsent.length > 0) shown.line(FROM_RECORD)
-    for (const { id, facts, result } of unsent) {
-      shown.result(id, facts, result)
-      const { status, text } = result
-      if (status === 'denied') note({ event: 'denied', fields: { ...facts, reason: text } })
-      else note({ event: 'tool_call', fields: { ...facts, status } })
     }
   }
 
@@ -249,13 +175,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
 
   function failure(): string | null {
     const said = messages.join('\n\n')
-    const isError =
-      isBroken ||
-      (spec.errorsAsText === 'chunk' && isErrorAlone(lastWords)) ||
-      (spec.errorsAsText !== 'never' && isErrorAlone(said))
-    if (!isError) return null
-    const words = errorText(lastWords || said).replace(/^error: /i, '')
-    return words === '' ? 'failed without saying why' : `failed: ${words}`
+    return isErrorAlone(said) ? `failed: ${errorText(said).replace(/^error: /i, '')}` : null
   }
 
   function takeOther(kind: string, update: UnknownRecord): void {
@@ -288,16 +208,12 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       isTurn = true
     },
     take,
-    takeReport,
-    takeUnsent,
     call: (update) => call(update, true),
     plan(request) {
-      const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
-      const file = request || !isMarked ? planFile : null
-      const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
+      const written = [request?.plan, handedIn, planUpdate].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
-    denied: (call, reason) => addDenial(call, { reason }),
+    denied: addDenial,
     lastDenied: () => lastDenied,
     noPlan: () => noPlan(messages),
     failure,
@@ -306,19 +222,10 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   }
 }
 
-export function toolFacts(call: ToolCall): ToolFacts {
-  const { kind } = call
-  const named = titleIsTool(call) ? { ...call, tool: call.title ?? call.tool, title: null } : call
-  const title = titleWithPlace(named)
-  const { tool } = named
+function toolFacts(call: ToolCall): ToolFacts {
+  const { tool, kind } = call
+  const title = titleWithPlace(call)
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
-}
-
-/** opencode uses the tool's name as the title until the call has ended. */
-function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
-  return (
-    tool === kind && ON_FILES.includes(kind) && paths.length > 0 && /^[a-z_]+$/.test(title ?? '')
-  )
 }
 
 /** What the call would do: its command or its paths; null if unknown. */

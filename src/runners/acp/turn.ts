@@ -1,8 +1,6 @@
-import type { AcpSpec } from '../agents/agent.ts'
-import { beginningOf, clauseOf, DID_NOTHING } from '../agents/agent-text.ts'
+import { clauseOf, DID_NOTHING } from '../agents/agent-text.ts'
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
-import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/parser-kit.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { abortable, withTimeout } from '../agents/timeouts.ts'
 import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
@@ -21,19 +19,12 @@ import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
 
-/** How often an agent that ends its turn at a denied action is asked to continue without it. */
-const MAX_CONTINUES = 3
-const MAX_DENIED_TEXT = 1000
-const ENDS_AT_DENIAL = ['end_turn', 'cancelled', 'refusal']
-
 export interface TurnDeps {
-  spec: AcpSpec
+  title: string
   /** How long it may take to end its turn after a cancel. */
   cancelMs: number
   /** Null in plan mode. */
   allowedPaths: AllowedPaths | null
-  /** Reads the agent's own record of a conversation, from a time on; see `AgentSpec`. */
-  readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
   workdir: string
   note(note: AgentNote): void
   /** Resolves when all notes are on disk. */
@@ -45,8 +36,6 @@ export interface TurnDeps {
 /** One turn of a conversation: decides the agent's permission requests and records what it says and does. */
 export interface Turn {
   onUpdate(params: unknown): void
-  /** Another notification that the agent sends. */
-  onOtherNotification(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
   /** Accepts only messages of this session from now on. `model` is the one the session starts with. */
@@ -66,26 +55,22 @@ export interface TurnEnd {
   denials: Denials
 }
 
-type Stop = 'signal' | 'exitPlanMode' | { left: string; mode: string } | { tool: string }
+type Stop = 'signal' | 'exitPlanMode' | { left: string; mode: string }
 
 export function createTurn(deps: TurnDeps): Turn {
-  const { spec, allowedPaths, signal } = deps
-  const { title } = spec
-  const planTools = allowedPaths ? null : spec.planTools
+  const { title, allowedPaths, signal } = deps
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
   let request: { plan: string | null } | null = null
   let requiredMode: string | null = null
-  let hasSaidTools = false
   const watch = watchMode((mode) => {
     if (requiredMode !== null && mode !== requiredMode) stop({ left: requiredMode, mode })
   })
   const session = createOwnSession(deps.shown.line)
-  const usage = createUsageReader(spec)
+  const usage = createUsageReader()
   let isAsked = false
   const transcript = createTranscript({
-    spec,
     note: deps.note,
     shown: deps.shown,
     onMode: watch.reported,
@@ -95,24 +80,6 @@ export function createTurn(deps: TurnDeps): Turn {
   function stop(why: Stop): void {
     stopped ??= why
     stopping.abort()
-  }
-
-  function onOtherNotification(method: string, params: unknown): void {
-    const report = spec.readNotification(method, asRecord(params))
-    if (report === null || session.isOther(params)) return
-    transcript.takeReport(report)
-    if (report.tools) checkTools(report.tools)
-  }
-
-  /**
-   * Stops the agent if it reports a tool that is not allowed in plan mode. It reports its tools before it asks its
-   * model.
-   */
-  function checkTools(tools: readonly unknown[]): void {
-    if (planTools === null) return
-    hasSaidTools = true
-    const more = tools.find((tool) => !planTools.includes(String(tool)))
-    if (more !== undefined) stop({ tool: String(more) })
   }
 
   async function judge(call: ToolCall): Promise<PermissionDecision> {
@@ -178,21 +145,6 @@ export function createTurn(deps: TurnDeps): Turn {
     }
   }
 
-  /** The denied action at which the turn ended, if the agent may continue without it. */
-  function deniedAtEnd(reason: string | null): string | null {
-    if (!spec.endsAtDenial || stopped !== null) return null
-    if (reason === null || !ENDS_AT_DENIAL.includes(reason)) return null
-    if (transcript.failure() !== null || planOf(transcript) !== null) return null
-    return transcript.lastDenied()
-  }
-
-  function continuePrompt(denied: string): string {
-    const what = `That action was denied: ${beginningOf(denied, MAX_DENIED_TEXT)}`
-    return allowedPaths
-      ? `${what}\n\nContinue without it, or end and say what could not be done.`
-      : `${what}\n\nContinue without it, and end with the plan as requested.`
-  }
-
   async function run(
     connection: AgentConnection,
     sessionId: string,
@@ -203,16 +155,7 @@ export function createTurn(deps: TurnDeps): Turn {
     if (signal.aborted) onAbort()
     try {
       transcript.begin()
-      const since = Date.now()
-      let reason = await ask(connection, sessionId, prompt)
-      for (let asked = 0; asked < MAX_CONTINUES; asked++) {
-        const denied = deniedAtEnd(reason)
-        if (denied === null) break
-        deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(denied)}`)
-        reason = await ask(connection, sessionId, continuePrompt(denied))
-      }
-      await takeRecord(sessionId, since)
-      await deps.noted()
+      const reason = await ask(connection, sessionId, prompt)
       const denied = stopped === null ? transcript.lastDenied() : null
       // some agents cancel their turn when an action is denied
       const isEndedByDenial =
@@ -225,19 +168,10 @@ export function createTurn(deps: TurnDeps): Turn {
         throw new RunnerFailure(`${title} ended its turn when ${denied} was denied`)
       if (allowedPaths && stopped === null && transcript.isEmpty())
         throw new RunnerFailure(`${title} ${DID_NOTHING}`)
-      if (planTools !== null && !hasSaidTools) {
-        throw new RunnerFailure(`${title} did not report its tools, so it may not plan. Update it`)
-      }
       return { plan: planOf(transcript), noPlan: transcript.noPlan(), denials }
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
-  }
-
-  async function takeRecord(sessionId: string, since: number): Promise<void> {
-    const record = await deps.readRecord(sessionId, since)
-    if (record === 'too_large') deps.shown.line(RECORD_TOO_LARGE)
-    else if (record !== null) transcript.takeUnsent(record.actions)
   }
 
   function planOf(transcript: Transcript): PlanResult | null {
@@ -252,7 +186,6 @@ export function createTurn(deps: TurnDeps): Turn {
       usage.update(asRecord(asRecord(params).update))
       transcript.take(params)
     },
-    onOtherNotification,
     onPermission,
     watch,
     acceptSession(id, model) {
@@ -286,10 +219,7 @@ function switchedMode(title: string, left: string, mode: string): RunnerFailure 
 function requireGoodEnd(title: string, stopped: Stop | null, reason: string | null): void {
   if (stopped === 'signal') throw new RunnerFailure(`${title} was stopped`)
   if (stopped !== null && stopped !== 'exitPlanMode') {
-    if ('mode' in stopped) throw switchedMode(title, stopped.left, stopped.mode)
-    throw new RunnerFailure(
-      `${title} has the tool ${stopped.tool.slice(0, 100)}, which is not allowed while planning, so it was stopped`,
-    )
+    throw switchedMode(title, stopped.left, stopped.mode)
   }
   if (reason === null || reason === 'end_turn') return
   throw new RunnerFailure(

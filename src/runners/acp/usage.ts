@@ -1,12 +1,5 @@
 import { modelName, tokenCount, type UsageCounts } from '../../model/usage.ts'
-import {
-  type AgentUsage,
-  costOf,
-  modelNames,
-  NO_USAGE,
-  summed,
-  sumOf,
-} from '../agents/agent-usage.ts'
+import { type AgentUsage, costOf, NO_USAGE, sumOf } from '../agents/agent-usage.ts'
 import { asArray, asRecord, type UnknownRecord } from '../agents/unknown-record.ts'
 
 /** Reads an agent's usage from its updates and from the answer to a prompt. */
@@ -20,10 +13,8 @@ export interface UsageReader {
   end(): AgentUsage
 }
 
-/** `countsTurn`: whether the answer covers the whole turn, as the protocol requires, or only its last request. */
-export function createUsageReader({ countsTurn }: { countsTurn: boolean }): UsageReader {
+export function createUsageReader(): UsageReader {
   let model: string | null = null
-  let named: string | null = null
   let cost: unknown = null
   let tokens: UsageCounts | null = null
 
@@ -33,24 +24,16 @@ export function createUsageReader({ countsTurn }: { countsTurn: boolean }): Usag
     if (update.sessionUpdate !== 'usage_update') return
     const { amount, currency } = asRecord(update.cost)
     if (currency === 'USD') cost = amount
-    named = modelName(asRecord(update._meta)['_claude/model']) ?? named
   }
 
   function answer(answer: unknown): void {
-    const { usage, _meta } = asRecord(answer)
-    const rows = asArray(asRecord(asRecord(_meta).quota).model_usage).map(asRecord)
-    // these include subagents, `usage` does not
-    const parts = rows.map(({ token_count }) => countsIn(asRecord(token_count)))
-    named =
-      modelNames(rows.map(({ model }, index) => ({ model, tokens: parts[index]!.input_tokens }))) ??
-      named
-    if (countsTurn) tokens = parts.length > 0 ? summed(parts) : countsIn(asRecord(usage))
+    tokens = countsIn(asRecord(asRecord(answer).usage))
   }
 
   function end(): AgentUsage {
     const counts = tokens ?? NO_USAGE
     const cost_usd = costOf(cost, counts)
-    return { ...NO_USAGE, ...counts, cost_usd, model: named ?? model, cumulative: 'cost' }
+    return { ...NO_USAGE, ...counts, cost_usd, model, cumulative: 'cost' }
   }
 
   return {
@@ -75,11 +58,8 @@ export function modelIn(session: unknown): string | null {
 
 /** Agents differ in whether input includes cached tokens and output includes thinking. Their total shows which. */
 function countsIn(counts: UnknownRecord): UsageCounts {
-  const input = counts.inputTokens ?? counts.input_tokens
-  const output = counts.outputTokens ?? counts.output_tokens
-  const cached = counts.cachedReadTokens ?? counts.cachedInputTokens
-  const written = counts.cachedWriteTokens ?? counts.cacheWriteInputTokens ?? 0
-  const thoughts = counts.thoughtTokens ?? counts.reasoningOutputTokens ?? 0
+  const { inputTokens: input, outputTokens: output, cachedReadTokens: cached } = counts
+  const { cachedWriteTokens: written = 0, thoughtTokens: thoughts = 0 } = counts
   const total = tokenCount(counts.totalTokens)
   const readings = [sumOf([input, cached, written]), tokenCount(input)].flatMap((all) =>
     [tokenCount(output), sumOf([output, thoughts])].map((said) => ({ all, said })),

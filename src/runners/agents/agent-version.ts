@@ -65,9 +65,7 @@ export function warningAbout(
 /** The versions of each program that our tests have run with, oldest first. */
 export const SEEN_VERSIONS: Readonly<Record<string, readonly string[]>> = {
   claude: ['2.1.330', '2.1.332'],
-  'claude-agent-acp': ['0.101.0'],
   codex: ['0.169.0', '0.171.0'],
-  'codex-acp': ['2.6.0'],
   copilot: ['1.0.102'],
   gemini: ['0.61.0'],
   opencode: ['1.18.33'],

@@ -5,7 +5,7 @@ import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
 import type { Env } from './user-places.ts'
 
-/** How to find out whether an agent is logged in. The ACP form of an agent has the login of its command. */
+/** How to find out whether an agent is logged in. */
 export interface LoginCheck {
   /** What a person types to log in. */
   command: string

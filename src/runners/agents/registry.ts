@@ -1,5 +1,5 @@
 import type { StreamName } from '../../model/settings.ts'
-import type { AcpSpec, Agent, CommandSpec } from './agent.ts'
+import type { Agent, CommandSpec } from './agent.ts'
 import { claude } from './claude/run.ts'
 import { codex } from './codex/run.ts'
 import { copilot } from './copilot/run.ts'
@@ -23,15 +23,9 @@ const AGENTS: Readonly<Record<Exclude<StreamName, 'plain'>, Agent>> = {
  * can be asked, so anything not allowed is denied. Each gets the narrowest setting that lets it edit files and run
  * commands in the working folder; none allows everything.
  */
-export const COMMAND_AGENTS: readonly CommandSpec[] = Object.values(AGENTS).map(
+export const KNOWN_AGENTS: readonly CommandSpec[] = Object.values(AGENTS).map(
   ({ command }) => command,
 )
-
-/** Those that speak the Agent Client Protocol. */
-export const ACP_AGENTS: readonly AcpSpec[] = Object.values(AGENTS).flatMap(({ acp }) => acp ?? [])
-
-export type KnownSpec = CommandSpec | AcpSpec
-export const KNOWN_AGENTS: readonly KnownSpec[] = [...COMMAND_AGENTS, ...ACP_AGENTS]
 
 /** The parser of an output format. */
 export function parserFor(format: StreamName): CreateParser {

@@ -3,7 +3,7 @@ import { notLoaded } from '../../model/app-error.ts'
 import type { ProviderSettings } from '../../model/settings.ts'
 import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
-import { COMMAND_AGENTS } from '../agents/registry.ts'
+import { KNOWN_AGENTS } from '../agents/registry.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -117,7 +117,7 @@ export function customCommandSpec(
   const { plan, work, prompt, stream = 'plain' } = settings
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
   const program = basename((work ?? plan)[0] ?? '')
-  const known = COMMAND_AGENTS.find((each) => each.stream === stream || each.program === program)
+  const known = KNOWN_AGENTS.find((each) => each.stream === stream || each.program === program)
   return commandSpec({
     id,
     title: id,

@@ -64,7 +64,7 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
 function Questions({ found }: { found: SetupStatus }) {
   const { configured, provider, hooks } = found
   const present = configured ? provider : null
-  const agents = found.agents.filter((agent) => isShown(agent) || agent.id === present)
+  const { agents } = found
   const isOffered = (agent: Agent) => !isAbsent(agent) || agent.id === present
   const chosen = choose(found)
   const inTerminal = hooks.some(
@@ -134,11 +134,6 @@ function Questions({ found }: { found: SetupStatus }) {
   )
 }
 
-/** The form of an agent that speaks ACP is the same agent: the menu of a session has it. */
-function isShown({ kind, id }: Agent): boolean {
-  return kind === 'command' || !id.endsWith('-acp')
-}
-
 function isAbsent({ status }: Agent): boolean {
   return status === 'not_installed' || status === 'not_trusted'
 }
@@ -147,8 +142,7 @@ function isAbsent({ status }: Agent): boolean {
 function choose({ configured, provider, agents }: SetupStatus): string | null {
   if (configured) return provider
   const isUsable = ({ status }: Agent) => status === 'ready' || status === 'unknown_login'
-  const shown = agents.filter(isShown)
-  return proposedAgent(shown)?.id ?? (shown.some(isUsable) ? null : OWN_PROVIDER)
+  return proposedAgent(agents)?.id ?? (agents.some(isUsable) ? null : OWN_PROVIDER)
 }
 
 const STATUS: Record<Agent['status'], { text: string; tone: string }> = {

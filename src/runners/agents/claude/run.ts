@@ -3,7 +3,7 @@ import { readJsonFile } from '../../../files/json-file.ts'
 import type { AgentRetry } from '../../../model/agent-retry.ts'
 import { modelName, type UsageCounts } from '../../../model/usage.ts'
 import type { ToolFacts } from '../../contract.ts'
-import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from '../agent.ts'
+import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import {
   type AgentUsage,
   costOf,
@@ -87,25 +87,7 @@ const PLANNING = ['--permission-mode', 'default', '--tools', READS, '--strict-mc
 // it can write only in its folder; a program that can run commands has network access anyway
 const WORKING = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
 
-/**
- * Over ACP too: the user's settings and none of the project's. Prompt suggestions are off, because they would send
- * the whole conversation again, and their usage is not counted.
- */
-const USER_OPTIONS = { settingSources: ['user'], promptSuggestions: false }
-
-/** Without this, an ordinary user's claude runs any command in plan mode without asking. */
-const SAFE_OPTIONS = {
-  ...USER_OPTIONS,
-  allowDangerouslySkipPermissions: false,
-  settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
-}
-
-/** Its own messages that claude-agent-acp forwards if asked to: its tools, before it asks its model, and retries. */
-const TOOLS_MESSAGE = { type: 'system', subtype: 'init' }
-const RETRY_MESSAGE = { type: 'system', subtype: 'api_retry' }
-const ACP_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
-
-/** Claude Code, as of 2.1.330 and claude-agent-acp 0.101.0. */
+/** Claude Code, as of 2.1.330. */
 export const claude: Agent = {
   command: commandSpec({
     id: 'claude',
@@ -137,57 +119,6 @@ export const claude: Agent = {
     },
   }),
   createParser: createClaudeParser,
-  acp: acpSpec({
-    id: 'claude-agent-acp',
-    title: 'Claude Code (ACP)',
-    program: 'claude-agent-acp',
-    args: [],
-    install: ACP_INSTALL,
-    login: CLAUDE_LOGIN,
-    ownPlaces: claudePlaces,
-    env: ENV,
-    instructions: INSTRUCTIONS,
-    bad: [
-      {
-        below: '0.100.0',
-        why: 'its notices appear inside its answer',
-        advice: `npm installs this old version on Node 20. Install Node 22 or newer, then: ${ACP_INSTALL}`,
-      },
-    ],
-    planMode: {
-      holds: 'tools',
-      note: 'It has only the tools Read, Grep and Glob, and confirms that itself.',
-    },
-    modes: { plan: 'default', work: 'default' },
-    planTools: READING_TOOLS,
-    fixedEnv: NO_TASKS,
-    meta: {
-      plan: {
-        claudeCode: {
-          emitRawSDKMessages: [TOOLS_MESSAGE, RETRY_MESSAGE],
-          options: { ...SAFE_OPTIONS, tools: READING_TOOLS, strictMcpConfig: true },
-        },
-      },
-      // older versions offer these tools, and leaving plan mode ends their work
-      work: {
-        claudeCode: {
-          emitRawSDKMessages: [RETRY_MESSAGE],
-          options: { ...SAFE_OPTIONS, disallowedTools: ['EnterPlanMode', EXIT_PLAN_MODE] },
-        },
-      },
-      unbounded: { claudeCode: { emitRawSDKMessages: [RETRY_MESSAGE], options: USER_OPTIONS } },
-    },
-    readNotification(method, params) {
-      if (method !== '_claude/sdkMessage') return null
-      const message = asRecord(params.message)
-      if (message.subtype === RETRY_MESSAGE.subtype) return { retry: retryIn(message) }
-      const { type, subtype } = TOOLS_MESSAGE
-      const isTools = message.type === type && message.subtype === subtype
-      return isTools ? { tools: asArray(message.tools) } : {}
-    },
-    readDenial,
-    readAnswer: (_, text) => ({ text: withoutTag(text) }),
-  }),
 }
 
 /** Servers added with `claude mcp add`, for the user and for this folder; not those of the project's .mcp.json. */
@@ -201,19 +132,6 @@ export async function claudeServers(env: Env, workdir: string): Promise<string[]
   )
   return [...new Set(names.map((name) => name.replace(/[^\w-]/g, '_')))]
 }
-
-/** Why a call was not executed, as claude-agent-acp reports it: a rule says `decisionReasonType`. */
-function readDenial(
-  { _meta, rawOutput }: UnknownRecord,
-  { said }: { said: string },
-): Denial | null {
-  const { nonExecutionKind, toolResponse } = asRecord(asRecord(_meta).claudeCode)
-  const { decisionReasonType, message } = asRecord(toolResponse)
-  const isDenied = DENIED_KINDS.includes(String(nonExecutionKind)) || decisionReasonType
-  return isDenied ? { reason: asString(message) ?? asString(rawOutput) ?? said } : null
-}
-
-const DENIED_KINDS = ['user-rejected', 'permission-rule', 'automode-blocked']
 
 /** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.330. */
 function createClaudeParser(shown: ReadableOutput): OutputParser {
@@ -247,7 +165,7 @@ function createClaudeParser(shown: ReadableOutput): OutputParser {
       usage.init(event)
       return session(event.session_id)
     }
-    if (event.subtype === RETRY_MESSAGE.subtype) return retry(retryIn(event))
+    if (event.subtype === 'api_retry') return retry(retryIn(event))
     return event.subtype === 'permission_denied' ? onDenied(event, event.message) : []
   }
 

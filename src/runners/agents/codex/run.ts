@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import type { AgentRetry } from '../../../model/agent-retry.ts'
 import type { ToolFacts } from '../../contract.ts'
-import { type Agent, acpSpec, type CommandLine, commandSpec, type OwnReport } from '../agent.ts'
+import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { clauseOf } from '../agent-text.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agent-usage.ts'
 import { readDatedRecord } from '../dated-record.ts'
@@ -27,7 +27,7 @@ import {
   toolFacts,
 } from '../parser-kit.ts'
 import type { ReadableOutput, ToolResult } from '../readable-output.ts'
-import { asArray, asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 
 const ENV = ['CODEX_HOME', 'CODEX_API_KEY', ...OPENAI_ENV, ...NETWORK_ENV]
 
@@ -41,7 +41,7 @@ const END = ['--json', '--skip-git-repo-check', ...UNTRUSTED]
 // `resume` accepts no --sandbox
 const READ_ONLY = ['-c', 'sandbox_mode="read-only"']
 
-/** Codex, as of 0.169.0 and codex-acp 2.6.0. */
+/** Codex, as of 0.169.0. */
 export const codex: Agent = {
   command: commandSpec({
     id: 'codex',
@@ -63,35 +63,6 @@ export const codex: Agent = {
     work: line('exec', '{args}', ...END, '--sandbox', 'workspace-write', '-'),
   }),
   createParser: createCodexParser,
-  acp: acpSpec({
-    id: 'codex-acp',
-    title: 'Codex (ACP)',
-    program: 'codex-acp',
-    args: [],
-    install: 'npm install -g @agentclientprotocol/codex-acp',
-    login: CODEX_LOGIN,
-    ownPlaces: ownFolder('CODEX_HOME', '.codex'),
-    env: ENV,
-    // it marks the folder as trusted for Codex
-    projectFiles: ['.codex/'],
-    readRecord,
-    planMode: {
-      holds: 'sandbox',
-      note: 'Its read-only mode runs every command in a sandbox of the operating system.',
-    },
-    // in its mode `agent` a model approves actions instead of us
-    modes: { plan: 'read-only', work: 'workspace-write' },
-    endsAtDenial: true,
-    readUpdate,
-    readDenial(_, { printed }) {
-      const reason = sandboxError(printed)
-      return reason === null ? null : { reason }
-    },
-    readAnswer({ _meta }, text) {
-      const { terminal_exit } = asRecord(_meta)
-      return { text, exit: asNumber(asRecord(terminal_exit).exit_code) }
-    },
-  }),
 }
 
 /** Parses `codex exec --json`, as of 0.169. */
@@ -203,29 +174,15 @@ function usageIn(usage: unknown): AgentUsage {
   return { ...NO_USAGE, ...tokenSums(usage, names), cumulative: 'tokens' }
 }
 
-/** What codex-acp reports of the turn: that it failed (the error's text follows), and that it asks its model again. */
-function readUpdate(update: UnknownRecord): OwnReport | null {
-  const { threadStatus, error } = asRecord(asRecord(update._meta).codex)
-  const { type } = asRecord(threadStatus)
-  if (update.sessionUpdate === 'session_info_update') {
-    if (type === 'systemError') return { turn: 'failed' }
-    if (type === 'active') return { turn: 'active' }
-  }
-  const { willRetry, message, additionalDetails } = asRecord(error)
-  if (willRetry !== true) return null
-  return { retry: retryIn(asString(message) ?? '', asString(additionalDetails) ?? '') ?? {} }
-}
-
 /** The words of a rejection are at its beginning. */
 const MAX_REJECTION = 10_000
 const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
 const STATUS = /\bstatus (\d{3})\b/
 
 /** A reconnection. Retries on the same connection are only in its own log. */
-function retryIn(message: string, details = ''): AgentRetry | null {
-  const [found, attempt, of, inside = ''] = RECONNECTING.exec(message) ?? []
+function retryIn(message: string): AgentRetry | null {
+  const [found, attempt, of, reason = ''] = RECONNECTING.exec(message) ?? []
   if (found === undefined) return null
-  const reason = inside || details
   const status = STATUS.exec(reason)?.[1]
   return {
     attempt: Number(attempt),
@@ -280,8 +237,7 @@ function denialIn({ type, aggregated_output }: UnknownRecord, status: string): s
 const REJECTION = /codex_core::\S{0,200}router: error=(.*\breject.*)$/i
 
 /**
- * Reads the file in which Codex records a conversation (its "rollout"). Codex and codex-acp do not report some
- * actions: commands that the sandbox blocks at once, and actions that Codex's own policy rejects.
+ * Reads the file in which Codex records a conversation (its "rollout"). Codex does not report some actions: commands that the sandbox blocks at once, and actions that Codex's own policy rejects.
  */
 async function readRecord({
   env,

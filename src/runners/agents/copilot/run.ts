@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { modelName } from '../../../model/usage.ts'
 import type { ToolFacts } from '../../contract.ts'
-import { type Agent, acpSpec, type CommandLine, commandSpec, type OwnReport } from '../agent.ts'
+import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { NO_USAGE } from '../agent-usage.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import { NETWORK_ENV } from '../environment.ts'
@@ -30,7 +30,7 @@ const ENV = ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', ...NETWORK_ENV]
 const PLAN_MODE = { holds: 'tools', note: 'It has only the tools view, grep and glob.' } as const
 const READING = ['--available-tools', 'view', 'grep', 'glob']
 
-/** In an untrusted folder it still starts the servers of custom agents, and over ACP it runs hooks. */
+/** In an untrusted folder it still starts the servers of custom agents. */
 const PROJECT_FILES = [
   '.github/hooks/',
   '.github/copilot/',
@@ -62,7 +62,6 @@ function line(...argv: string[]): CommandLine {
 
 const PLANNING = ['--no-auto-update', ...READING]
 const WORKING = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
-const MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
 /** GitHub Copilot CLI, as of 1.0.102. */
 export const copilot: Agent = {
@@ -82,38 +81,6 @@ export const copilot: Agent = {
     work: { ...line(...WORKING, '--session-id={id}'), userPlaces: USER_PLACES },
   }),
   createParser: createCopilotParser,
-  acp: acpSpec({
-    id: 'copilot-acp',
-    title: 'Copilot CLI (ACP)',
-    program: 'copilot',
-    args: ['--acp'],
-    install: INSTALL,
-    login: COPILOT_LOGIN,
-    ownPlaces: copilotPlaces,
-    env: ENV,
-    projectFiles: PROJECT_FILES,
-    planMode: PLAN_MODE,
-    modes: { plan: MODE, work: MODE },
-    planArgs: READING,
-    userPlaces: USER_PLACES,
-    // with "true" it would trust the folder and allow everything, while claiming that it asks
-    fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
-    // it ends its turn after any negative answer: reject_once, cancelled, an error
-    endsAtDenial: true,
-    errorsAsText: 'chunk',
-    readText,
-    readDenial({ rawOutput }) {
-      const reason = denialIn(asRecord(rawOutput))
-      return reason === null ? null : { reason }
-    },
-    readAnswer(_, text) {
-      const exit = SHELL_NOTE.exec(text)?.[1]
-      return {
-        text: withoutNote(text),
-        exit: exit === undefined ? undefined : Number(exit),
-      }
-    },
-  }),
 }
 
 /** Servers added with `copilot mcp add`. */
@@ -124,15 +91,6 @@ export async function copilotServers(env: Env): Promise<string[]> {
   const { mcpServers } = asRecord(await readJsonFile(join(folder, 'mcp-config.json')))
   return Object.keys(asRecord(mcpServers)).filter((name) => /^[\w.-]+$/.test(name))
 }
-
-/** Over ACP (1.0.102) a notice is a chunk of the answer, which no field tells apart. */
-function readText(text: string): OwnReport | null {
-  const found = NOTICE.exec(text.trim())
-  if (found === null) return null
-  return found[1] === undefined ? { isNotice: true } : { isNotice: true, retry: {} }
-}
-
-const NOTICE = /^Info: (?:.*(Retrying)\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
 
 /** Parses `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
 function createCopilotParser(shown: ReadableOutput): OutputParser {

@@ -1,6 +1,6 @@
 import { modelName, tokenCount } from '../../../model/usage.ts'
 import type { ToolFacts } from '../../contract.ts'
-import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from '../agent.ts'
+import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agent-usage.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import { GOOGLE_ENV, NETWORK_ENV } from '../environment.ts'
@@ -103,53 +103,13 @@ export const gemini: Agent = {
     },
   }),
   createParser: createGeminiParser,
-  acp: acpSpec({
-    id: 'gemini-acp',
-    title: 'Gemini CLI (ACP)',
-    program: 'gemini',
-    args: ['--acp'],
-    install: INSTALL,
-    login: GEMINI_LOGIN,
-    ownPlaces: geminiPlaces,
-    env: ENV,
-    instructions: [['GEMINI.md']],
-    planMode: PLAN_MODE,
-    modes: { plan: 'default', work: 'default' },
-    planArgs: ['--policy', '{folder}/policy.toml'],
-    planFiles: { 'policy.toml': PLAN_POLICY },
-    userPlaces: USER_PLACES,
-    // needed even if the user's settings trust the folder, which may have changed since
-    fixedEnv: UNTRUSTED,
-    // even then it reads these from a .env file in or above the folder, unless they are set
-    defaultEnv: {
-      GEMINI_API_KEY: '',
-      GOOGLE_API_KEY: '',
-      GOOGLE_CLOUD_PROJECT: '',
-      GOOGLE_CLOUD_LOCATION: '',
-    },
-    readText(text) {
-      const mode = MODE_TEXT.exec(text)?.[1]
-      return mode === undefined ? null : { mode }
-    },
-    readDenial: (_, { said }) => ruleDenial(said),
-  }),
 }
 
-/** Over ACP it reports its mode as a message of its own. */
-const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
-
-/**
- * A denial by one of its rules, by how its text begins: over ACP it sends no type, and it sends a path outside of
- * the workspace as `invalid_tool_params`, like any wrong parameter (0.61). Only this text names the path.
- */
-function ruleDenial(text: string): Denial | null {
-  if (!/^(?:Path not in workspace:|Tool execution for ".*" denied by policy)/.test(text))
-    return null
-  return { reason: text, action: /Attempted path "([^"]+)"/.exec(text)?.[1] }
-}
+/** A denial by one of its rules, by how its text begins; some have no type that says so (0.61). */
+const RULE_DENIAL = /^(?:Path not in workspace:|Tool execution for ".*" denied by policy)/
 
 /** Whether a path is a plan in its own plans folder, the only place its plan mode writes to. */
-export function isPlanFile(path: unknown): boolean {
+function isPlanFile(path: unknown): boolean {
   return typeof path === 'string' && /[\\/]plans[\\/][^\\/]+\.md$/.test(path)
 }
 
@@ -231,7 +191,7 @@ function createGeminiParser(shown: ReadableOutput): OutputParser {
     }
     const { type, message } = asRecord(event.error)
     const reason = asString(message) ?? asString(event.output) ?? ''
-    const isDenied = DENIED_TYPES.includes(String(type)) || ruleDenial(reason) !== null
+    const isDenied = DENIED_TYPES.includes(String(type)) || RULE_DENIAL.test(reason)
     const status = isDenied ? 'denied' : 'failed'
     shown.result(id, call.facts, { status, text: reason })
     return [isDenied ? denied(call.facts, reason) : toolCall(call.facts, status)]

@@ -10,7 +10,7 @@ import { isUngated } from '../../../model/ungated-conversation.ts'
 import { stateFolders } from '../../../state/state-folder.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { agentVersion, unseenNote } from '../agent-version.ts'
-import { COMMAND_AGENTS } from '../registry.ts'
+import { KNOWN_AGENTS } from '../registry.ts'
 import { hookFiles } from './hook-files.ts'
 import { type HookPlaces, setVariables } from './service-hooks.ts'
 import { type HookStatus, type HooksReport, hooksReport, type Obstacle } from './status.ts'
@@ -109,7 +109,7 @@ export async function findAgent(
   { root, environment }: HookPlaces,
   tested: Pick<TestedHooks, 'program' | 'version'> | null,
 ): Promise<FoundAgent> {
-  const spec = COMMAND_AGENTS.find((each) => each.id === id)!
+  const spec = KNOWN_AGENTS.find((each) => each.id === id)!
   const path = await findProgram(spec.program, { path: environment.PATH, cwd: root })
   if (path === null) return { program: null, version: null, version_note: null }
   const program = await programStamp(path)

@@ -1,5 +1,5 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../../model/usage.ts'
-import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from '../agent.ts'
+import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
 import { OPENCODE_LOGIN } from '../logins.ts'
@@ -19,7 +19,7 @@ import {
   toolFacts,
 } from '../parser-kit.ts'
 import type { ReadableOutput, ToolResult } from '../readable-output.ts'
-import { asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 
 const INSTALL = 'npm install -g opencode-ai'
 // it detects usable providers by their keys
@@ -77,9 +77,6 @@ const PLAN_PERMISSION = {
   task: 'deny',
   external_directory: 'deny',
 }
-
-/** Over ACP it asks by default only for actions outside of the folder. */
-const ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
 
 function permission(rules: object): Record<string, string> {
   return { OPENCODE_PERMISSION: JSON.stringify(rules) }
@@ -140,41 +137,13 @@ export const opencode: Agent = {
     },
   }),
   createParser: createOpencodeParser,
-  acp: acpSpec({
-    id: 'opencode-acp',
-    title: 'opencode (ACP)',
-    program: 'opencode',
-    args: ['acp'],
-    install: INSTALL,
-    login: OPENCODE_LOGIN,
-    ownPlaces: opencodePlaces,
-    leaves: LEAVES,
-    env: ENV,
-    projectFiles: PROJECT_FILES,
-    instructions: INSTRUCTIONS,
-    planMode: { holds: 'tools', note: 'OPENCODE_PERMISSION allows only tools that read.' },
-    modes: { plan: 'build', work: 'build' },
-    fixedEnv: OWN_ENV,
-    defaultEnv: DEFAULT_ENV,
-    planEnv: permission(PLAN_PERMISSION),
-    userPlaces: { allow: ({ scratch }) => ({ env: permission({ ...ASKS, ...folders(scratch) }) }) },
-    // it reports the usage of the turn's last request only
-    countsTurn: false,
-    readDenial: ({ rawOutput }) => denialIn(asString(asRecord(rawOutput).error) ?? ''),
-    readAnswer({ rawOutput }, text) {
-      const { metadata } = asRecord(rawOutput)
-      return { text, exit: asNumber(asRecord(metadata).exit) }
-    },
-    openLog: (hasProgress) => createLog(hasProgress),
-  }),
 }
 
 /** Why a call was denied: no field says so, but its text begins with this, and then lists rules (1.18). */
-function denialIn(error: string): Denial | null {
-  if (!/^The user (?:rejected permission|has specified a rule which prevents you) /.test(error)) {
-    return null
-  }
-  return { reason: withoutRules(error) }
+function denialIn(error: string): string | null {
+  const isDenied =
+    /^The user (?:rejected permission|has specified a rule which prevents you) /.test(error)
+  return isDenied ? withoutRules(error) : null
 }
 
 function withoutRules(error: string): string {
@@ -188,7 +157,7 @@ function withoutRules(error: string): string {
 function createOpencodeParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
   let failure: RunOutcome | null = null
-  const readLog = createLog(() => true)
+  const readLog = createLog()
   /** The present request to its model has had no answer so far. */
   let isSilent = false
   let counts: UsageCounts | null = null
@@ -227,7 +196,7 @@ function createOpencodeParser(shown: ReadableOutput): OutputParser {
     const facts = toolFacts(tool, state.input)
     const denial = denialIn(asString(state.error) ?? '')
     shown.result(String(part.callID), facts, resultOf(state, denial))
-    if (denial !== null) return [denied(facts, denial.reason)]
+    if (denial !== null) return [denied(facts, denial)]
     return [toolCall(facts, state.status === 'error' ? 'failed' : 'completed')]
   }
 
@@ -252,9 +221,9 @@ function createOpencodeParser(shown: ReadableOutput): OutputParser {
 /** It reports a failed command as completed. */
 function resultOf(
   { status, output, error, metadata }: UnknownRecord,
-  denial: Denial | null,
+  denial: string | null,
 ): ToolResult {
-  if (denial !== null) return { status: 'denied', text: denial.reason }
+  if (denial !== null) return { status: 'denied', text: denial }
   if (status === 'error') return { status: 'failed', text: asString(error) ?? '' }
   const text = asString(output) ?? ''
   const { exit } = asRecord(metadata)
@@ -283,9 +252,8 @@ const LOG_LINE = /^timestamp=\S+ level=\w+ run=\w+ message=/
 const REQUEST = /^\S+ \S+ \S+ message=stream .*\bsmall=false\b/
 const FAILURE = /^\S+ \S+ \S+ message="stream error" .*\bsmall=false\b.*?(?: error\.error="(.*)")?$/
 
-/** Reads its log: gives null for a line that is not part of it. `hasProgress` is that of `AcpSpec.openLog`. */
-function createLog(hasProgress: () => boolean): (text: string) => ParsedNote[] | null {
-  let isFirst = true
+/** Reads its log: gives null for a line that is not part of it. */
+function createLog(): (text: string) => ParsedNote[] | null {
   let failure: string | null = null
   let attempt = 0
   return (text) => {
@@ -296,10 +264,8 @@ function createLog(hasProgress: () => boolean): (text: string) => ParsedNote[] |
       return []
     }
     if (!REQUEST.test(text)) return []
-    const isSilent = !hasProgress() && !isFirst
-    const reason = failure ?? (isSilent ? 'its answer was empty' : null)
+    const reason = failure
     failure = null
-    isFirst = false
     attempt = reason === null ? 0 : attempt + 1
     return reason === null ? [] : retry({ attempt, reason })
   }
