@@ -60,7 +60,8 @@ export interface StepLines {
 
 /** The lines of each step in a plan, with its fences. */
 export function stepLines(lines: readonly string[], steps: readonly PlanStep[]): StepLines[] {
-  return steps.map(({ id, line }) => {
+  return steps.map(({ id, line, isEntry }) => {
+    if (isEntry) return { id, from: line, to: line }
     const mark = /(`{3,}|~{3,})/.exec(lines[line - 1] ?? '')?.[1] ?? '```'
     const closes = (text: string) => {
       const end = text.trim().replace(/^(?:> ?)+/, '')

@@ -15,7 +15,8 @@ const MAX_STARS = 2
 const MAX_GROUPS = 3
 const MAX_ALTERNATIVES = 20
 
-type Key = (typeof SCOPE_KEYS)[number]
+const FRONT_KEYS = [...SCOPE_KEYS, 'proof'] as const
+type Key = (typeof FRONT_KEYS)[number]
 
 /** One of the lists, as found in the plan. */
 interface Found {
@@ -31,23 +32,27 @@ interface Findings {
 
 export interface ScopeReading {
   scope: PlanScope
+  /** The commands that prove an intent; null in another plan. */
+  proof: { entries: string[]; line: number } | null
   errors: StepError[]
 }
 
 /** The frontmatter of a plan: YAML between two `---` lines above everything else. */
-interface PlanFront extends Findings {
+export interface PlanFront extends Findings {
   /** Offset after it; 0 without frontmatter. */
   end: number
+  /** Its other keys. */
+  others: { name: string; line: number }[]
 }
 
-const FRONT_KEY = /^["']?(?:paths?|commands?)["']?[ \t]*:/
+const FRONT_KEY = /^["']?(?:paths?|commands?|proofs?)["']?[ \t]*:/
 
 /**
  * Reads a plan's frontmatter. What cannot be read is an error if it looks like a scope; else it is no frontmatter, as
  * a plan may begin with a thematic break.
  */
 export function readPlanFront(plan: string): PlanFront {
-  const none: PlanFront = { end: 0, found: [], errors: [] }
+  const none: PlanFront = { end: 0, found: [], errors: [], others: [] }
   const start = /^\ufeff?\s*/.exec(plan)![0].length
   if (!/^---[ \t]*(?:\r?\n)/.test(plan.slice(start, start + 200))) return none
   const read = readDocument(plan.slice(start))
@@ -61,11 +66,14 @@ export function readPlanFront(plan: string): PlanFront {
   }
   const { fields, bodyStart } = read.document
   if (!fields || fields.size === 0) return none
-  const front: PlanFront = { end: start + bodyStart, found: [], errors: [] }
+  const front: PlanFront = { ...none, end: start + bodyStart, found: [], errors: [], others: [] }
   for (const [name, { value, at }] of fields) {
     const line = lineOf(at)
     const key = keyNamed(name)
-    if (key === null) continue
+    if (key === null) {
+      front.others.push({ name, line })
+      continue
+    }
     const entries = key === name ? entriesOf(value) : null
     if (entries) front.found.push({ key, entries, line })
     else front.errors.push({ line, message: wrongKey(key, name) })
@@ -95,12 +103,13 @@ function looksLikeScope(plan: string, start: number): boolean {
 }
 
 function keyNamed(name: string): Key | null {
-  return SCOPE_KEYS.find((key) => key === name || key === `${name}s`) ?? null
+  return FRONT_KEYS.find((key) => key === name || key === `${name}s` || `${key}s` === name) ?? null
 }
 
 const EXAMPLES: Record<Key, string> = {
   paths: "paths: ['src/**', 'test/*.ts']",
   commands: "commands: ['npm test', 'git diff']",
+  proof: "proof: ['npm test']",
 }
 
 function wrongKey(key: Key, name: string): string {
@@ -206,23 +215,30 @@ function unwrapped(entry: string): string {
 export function combineScope(...findings: readonly Findings[]): ScopeReading {
   const errors = findings.flatMap((each) => each.errors)
   const scope: PlanScope = { paths: null, commands: null }
+  let proof: ScopeReading['proof'] = null
   for (const { key, entries, line } of findings.flatMap(({ found }) => found)) {
     const wrong = (message: string) => errors.push({ line, message: `${key}: ${message}` })
-    if (scope[key] !== null) wrong('the scope has this list twice')
+    if (key === 'proof') {
+      proof = { entries, line }
+    } else if (scope[key] !== null) wrong('the scope has this list twice')
     if (entries.length > MAX_ENTRIES) wrong(`at most ${MAX_ENTRIES} entries are allowed`)
     for (const entry of entries) {
       const why = entry.length > MAX_LENGTH ? TOO_LONG : CHECKS[key](entry)
       if (why !== null) wrong(`"${entry.slice(0, 60)}": ${why}`)
     }
-    scope[key] = [...(scope[key] ?? []), ...entries]
+    if (key !== 'proof') scope[key] = [...(scope[key] ?? []), ...entries]
   }
-  return { scope, errors: errors.sort((a, b) => a.line - b.line) }
+  return { scope, proof, errors: errors.sort((a, b) => a.line - b.line) }
 }
 
 const TOO_LONG = `at most ${MAX_LENGTH} characters are allowed`
 const CHECKS: Record<Key, (entry: string) => string | null> = {
   paths: wrongGlob,
-  commands: wrongCommand,
+  commands: (command) =>
+    command.includes('*')
+      ? 'commands are compared by their first words, without wildcards'
+      : wrongCommand(command),
+  proof: wrongCommand,
 }
 
 /** Why a text is no glob for files in the working folder; null if it is one. */
@@ -259,9 +275,8 @@ function isBalanced(text: string, open: string, close: string): boolean {
 function wrongCommand(command: string): string | null {
   if (command.trim() === '') return 'expected a command'
   if (/[;&|<>()`$\\\0-\x1f]/.test(command)) {
-    return 'expected one command, without ; & | < > ( ) ` $ or \\'
+    return 'expected one command, without ; & | < > ( ) ` $ or \\: write each one as an entry'
   }
-  if (command.includes('*')) return 'commands are compared by their first words, without wildcards'
   if (/^(?:[^'"]|'[^']*'|"[^"]*")*$/.test(command)) return null
   return 'a quote is not closed'
 }

@@ -1,3 +1,4 @@
+import type { Intent } from '../model/intent.ts'
 import {
   baselineId,
   isStepLanguage,
@@ -12,6 +13,7 @@ import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { PlanScope } from '../model/scope.ts'
 import { DURATION_RULE, parseDuration } from '../model/words.ts'
 import { cutSteps } from './cut-step.ts'
+import { readIntent } from './intent.ts'
 import { isStep, mayHaveSteps, nearSteps } from './near-step.ts'
 import type { Parsed, ParsedFence } from './parse.ts'
 import { parsedMarkdown } from './parser-pool.ts'
@@ -40,6 +42,8 @@ export interface PlanReading {
   /** What the plan limits its work to (docs/sessions.md#scope). Incomplete if there are errors. */
   scope: PlanScope
   scopeErrors: StepError[]
+  /** Null if it is another plan. */
+  intent: Intent | null
 }
 
 /**
@@ -48,18 +52,26 @@ export interface PlanReading {
  */
 export async function readPlan(plan: string): Promise<PlanReading> {
   const front = readPlanFront(plan)
+  const intent = readIntent(plan, front, combineScope(front))
+  if (intent) return { ...intent, isRunbook: false, scopeErrors: intent.errors }
   const body = withoutFront(plan, front.end)
   const needsParser = mayHaveSteps(body) || mayListScope(body)
   const parsed = needsParser ? await parsedMarkdown(body) : NOTHING
   if (!parsed) {
     const { scope } = combineScope(front)
     const errors = [{ line: 1, message: 'the plan takes more than 2 s to parse' }]
-    return { ...failed(errors), scope, scopeErrors: errors }
+    return { ...failed(errors), scope, scopeErrors: errors, intent: null }
   }
   const listed = readListedScope(body, parsed)
   const { scope, errors: scopeErrors } = combineScope(front, listed)
   const reading = readSteps(plan, parsed, listed)
-  return { ...reading, errors: [...scopeErrors, ...reading.errors], scope, scopeErrors }
+  return {
+    ...reading,
+    errors: [...scopeErrors, ...reading.errors],
+    scope,
+    scopeErrors,
+    intent: null,
+  }
 }
 
 const NOTHING: Parsed = {
@@ -76,7 +88,7 @@ function withoutFront(plan: string, end: number): string {
   return plan.slice(0, end).replace(/[^\r\n]/g, ' ') + plan.slice(end)
 }
 
-type StepReading = Omit<PlanReading, 'scope' | 'scopeErrors'>
+type StepReading = Omit<PlanReading, 'scope' | 'scopeErrors' | 'intent'>
 
 function readSteps(plan: string, parsed: Parsed, { sections }: ListedScope): StepReading {
   const fences = parsed.fences.filter(isStep)

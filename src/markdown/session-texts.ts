@@ -6,6 +6,7 @@ import {
   type Session,
   type SessionEdit,
   type SessionTexts,
+  type WrittenTexts,
 } from '../model/session.ts'
 import { evidenceHashIn } from '../model/trail.ts'
 import { findBodyStart, readDocument } from './document.ts'
@@ -147,7 +148,7 @@ function candidatesText(candidates: readonly Candidate[]): string {
  * Returns the text of a new session file: every key in order except `failed_tests` and `origin`, which are written only
  * if they have a value; the five headings; the first audit lines.
  */
-export async function newSessionText(session: Session): Promise<string> {
+export async function newSessionText(session: Session, texts: WrittenTexts = {}): Promise<string> {
   const values = yamlFields(session)
   const head = newFrontmatter(
     SESSION_KEYS.filter((key) => key !== 'failed_tests' && (key !== 'origin' || values[key])).map(
@@ -156,7 +157,11 @@ export async function newSessionText(session: Session): Promise<string> {
   )
   const title = `# Session ${session.number}: ${session.type}`
   const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
-  const text = `${head}\n${title}\n${names.join('')}`
+  let text = `${head}\n${title}\n${names.join('')}`
+  for (const name of ['hypothesis', 'plan'] as const) {
+    const value = texts[name]
+    if (value !== undefined) text = await withSection(text, SESSION_LAYOUT, HEADINGS[name], value)
+  }
   return appendTrail(text, [], session.trail)
 }
 

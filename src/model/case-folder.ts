@@ -5,7 +5,7 @@ import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'
 import { byCreation, type Counted, type Proof } from './proof.ts'
-import type { Session, SessionEdit, SessionTexts } from './session.ts'
+import type { Session, SessionEdit, SessionTexts, WrittenTexts } from './session.ts'
 
 /** Everything known about a case: the input of every decision. */
 export interface CaseFolder {
@@ -26,7 +26,8 @@ export type FileEdit =
   /** `acts`: history entries, if they do not follow from the fields */
   | { file: 'case'; edit: CaseEdit; acts?: Act[] }
   | { file: 'session'; number: number; edit: SessionEdit }
-  | { file: 'new-session'; session: Session }
+  /** `texts`: of a session that is created with its plan */
+  | { file: 'new-session'; session: Session; texts?: WrittenTexts }
   /** `picture`: the bytes of its picture */
   | { file: 'new-proof'; proof: Proof; content: string; picture: Uint8Array | null }
   | { file: 'proof'; id: string; counted: Counted; verification: Verification | null }

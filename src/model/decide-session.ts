@@ -44,10 +44,12 @@ export interface NewSession {
   again?: number | undefined
   /** What the operator says to it. */
   note?: string | undefined
+  /** Its plan, if it is created with one: then it waits for approval at once. */
+  written?: { plan: string; hypothesis: string; sha256: string } | undefined
 }
 
 export function createSession(folder: CaseFolder, wanted: NewSession, now: string): Edit[] {
-  const { again, note, ...named } = wanted
+  const { again, note, written, ...named } = wanted
   const line = newLine('session_created', {
     type: wanted.type,
     provider: wanted.provider,
@@ -70,6 +72,14 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
     tests: null,
     failed_tests: [],
     trail: numbered([], [line], now),
+  }
+  if (written) {
+    const { sha256, ...texts } = written
+    const plan = newLine('plan_written', { by: 'request', sha256 })
+    const { fields, lines = [] } = sessionMove(session, { trigger: 'stated', now, before: [plan] })
+    const ready: Session = { ...session, ...fields, trail: [...session.trail, ...lines] }
+    const move = caseMove(folder, 'created', wanted.type)
+    return [{ file: 'new-session', session: ready, texts }, ...move]
   }
   return [{ file: 'new-session', session }, ...caseMove(folder, 'created', wanted.type)]
 }

@@ -243,7 +243,7 @@ export const EVENTS = {
   ),
   hypothesis_written: entry({ sha256: optional(hash) }, { ...isNever, example: { sha256: aHash } }),
   plan_written: entry(
-    { sha256: hash },
+    { sha256: hash, by: optional(z.literal('request')) },
     {
       line: ({ sha256 }) => lineOf('quiet', `plan written (${short(sha256)})`),
       example: aPlan,

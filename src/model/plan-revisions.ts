@@ -23,9 +23,9 @@ export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
     if (event !== 'plan_written' && event !== 'plan_edited' && event !== 'plan_approved') continue
     const plan_sha256 = textOf(event === 'plan_approved' ? fields.plan_sha256 : fields.sha256)
     if (plan_sha256 === null) continue
-    const isRequest = event === 'plan_edited' && fields.by === 'request'
+    const isRequest = event !== 'plan_approved' && fields.by === 'request'
     // an approved plan without an earlier line was written into the file just before approval
-    const by = event === 'plan_written' ? 'provider' : isRequest ? 'request' : 'hand'
+    const by = isRequest ? 'request' : event === 'plan_written' ? 'provider' : 'hand'
     const text = event === 'plan_approved' ? textOf(fields.plan) : null
     const last = revisions.at(-1)
     if (last?.plan_sha256 === plan_sha256) last.text ??= text

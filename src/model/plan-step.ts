@@ -29,6 +29,8 @@ export interface PlanStep {
   baseline: boolean
   /** 1-based line of the block in the plan. */
   line: number
+  /** It is a command of an intent, on its line of the frontmatter. */
+  isEntry?: true
 }
 
 export interface StepError {
@@ -37,7 +39,8 @@ export interface StepError {
 }
 
 /** The lines of the plan that a step has, with both ends of its fence. */
-export function linesOfStep({ line, script }: PlanStep): number[] {
+export function linesOfStep({ line, script, isEntry }: PlanStep): number[] {
+  if (isEntry) return [line]
   return Array.from({ length: script.split('\n').length + 2 }, (_, index) => line + index)
 }
 

@@ -20,6 +20,7 @@ export function isSessionState(text: unknown): text is SessionState {
 export type Trigger =
   | 'context_loaded'
   | 'planned'
+  | 'stated'
   | 'approve'
   | 'revise'
   | 'start'
@@ -32,6 +33,8 @@ export type Trigger =
 const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }> = {
   context_loaded: { from: ['created'], to: 'planning' },
   planned: { from: ['planning'], to: 'plan_ready' },
+  /** It is created with its plan. */
+  stated: { from: ['created'], to: 'plan_ready' },
   approve: { from: ['plan_ready'], to: 'approved' },
   revise: { from: ['plan_ready'], to: 'planning' },
   start: { from: ['approved'], to: 'executing' },

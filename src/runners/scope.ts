@@ -50,15 +50,17 @@ export interface ScopedAction {
   workdir?: string
   /** Where the command runs, relative to the working folder. */
   folder?: string
+  /** Whether a command only reads, so that the list of commands does not limit it. */
+  reads?: (command: SimpleCommand) => boolean
 }
 
 /** Why the scope does not allow the action, as a clause for the operator and the agent; null if it does. */
 export function outsideScope(
   scope: PlanScope,
-  { path, command, workdir, folder = '.' }: ScopedAction,
+  { path, command, workdir, folder = '.', reads = () => false }: ScopedAction,
 ): string | null {
   if (path !== undefined && !isPathInScope(scope, path)) return pathReason(scope, path)
-  return command === undefined ? null : commandReason(scope, command, { workdir, folder })
+  return command === undefined ? null : commandReason(scope, command, { workdir, folder, reads })
 }
 
 function pathReason({ paths }: PlanScope, path: string, which = ''): string {
@@ -73,6 +75,7 @@ interface CommandPlace {
   workdir: string | undefined
   /** Null if it is not known, after a `cd`. */
   folder: string | null
+  reads(command: SimpleCommand): boolean
 }
 
 function commandReason(scope: PlanScope, command: string, place: CommandPlace): string | null {
@@ -86,7 +89,7 @@ function commandReason(scope: PlanScope, command: string, place: CommandPlace): 
   let { folder } = place
   for (const each of commands) {
     if (CHANGES_FOLDER.test(each.words[0]?.text ?? '')) folder = null
-    if (scope.commands !== null && !isAllowed(scope.commands, each)) {
+    if (scope.commands !== null && !isAllowed(scope.commands, each) && !place.reads(each)) {
       const shown = shortened(commandText(each)) || 'a redirection without a command'
       return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
     }

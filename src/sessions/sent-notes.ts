@@ -5,6 +5,7 @@ import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import type { CommentView } from '../model/comment.ts'
 import { type SentNote, sendComments } from '../model/decide-comments.ts'
+import type { Intent } from '../model/intent.ts'
 import type { Session } from '../model/session.ts'
 import type { Isolation } from '../model/settings.ts'
 import { viewComments } from './comments.ts'
@@ -14,11 +15,13 @@ import { mustBePlannableAgain, planAgainNote } from './plan-history.ts'
 type NoteDeps = Pick<SessionDeps, 'sessionTexts' | 'plans'>
 
 export interface NewSession {
-  /** Optional only with `again`. */
+  /** By default that of the session that is planned again; with an intent, implementing. */
   type?: SessionType | undefined
   provider?: string | undefined
   note?: string | undefined
   isolation?: Isolation | undefined
+  /** Its plan: then nothing plans, and it waits for approval at once. */
+  intent?: Intent | undefined
   /**
    * The id of a session to plan again, which failed or has comments: type and provider default to its own, and its
    * failure and its comments are added to the note.
@@ -43,11 +46,18 @@ interface RequestedSession {
 export async function requestedSession(
   deps: NoteDeps,
   folder: CaseFolder,
-  { again, type, provider, note, isolation }: NewSession,
+  { again, intent, type, provider, note, isolation }: NewSession,
 ): Promise<RequestedSession> {
   // the schema requires one of the two
   if (again === undefined)
-    return { type: type!, provider, note, request: note, isolation, sent: null }
+    return {
+      type: type ?? (intent ? 'implementing' : type!),
+      provider,
+      note,
+      request: note,
+      isolation,
+      sent: null,
+    }
   const earlier = sessionOf(folder, again)
   const texts = await deps.sessionTexts(folder.case.id, earlier)
   const views = await viewComments(deps.plans, earlier, texts)

@@ -25,6 +25,7 @@ import type { SessionDeps } from './deps.ts'
 import { createExpectedWalls, type SessionWalls } from './expected-walls.ts'
 import type { Obstacle, Place } from './folder-lock.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
+import { writtenIntent } from './intents.ts'
 import { chosenIsolation } from './isolation-checks.ts'
 import type { Job, SessionRun, Standing } from './jobs.ts'
 import { plan } from './plan-mode.ts'
@@ -182,6 +183,22 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     return { folder, session }
   }
 
+  /** Creates a session with its plan, which waits for approval. */
+  async function createReady(
+    caseId: string,
+    wanted: Omit<decide.NewSession, 'id' | 'number'>,
+    by: Actor,
+  ): Promise<{ folder: CaseFolder; session: Session }> {
+    const identity = { id: newId(), number: await newNumber(caseId) }
+    if (wanted.written) await deps.plans.store(wanted.written.plan)
+    const folder = await store.update(
+      caseId,
+      (folder) => decide.createSession(folder, { ...identity, ...wanted }, now()),
+      { by },
+    )
+    return { folder, session: sessionOf(folder, identity.id) }
+  }
+
   /** Moves a session from plan_ready back to planning, which is `work`. */
   async function planAgain(
     { case_id, id, number }: Session,
@@ -253,7 +270,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
       const isolated = await chosenIsolation([requested, present.case, settings], workdir, layout)
       await mustBeLoggedIn(deps, chosen)
-      const { again } = wanted
+      const { again, intent } = wanted
+      if (intent) {
+        const written = await writtenIntent(present.case, intent, chosen)
+        const named = { type, provider: chosen.id, note, ...isolated, written }
+        return createReady(caseId, named, by)
+      }
       return beginSession(
         caseId,
         { type, provider: chosen.id, again: requested.again, note, ...isolated },

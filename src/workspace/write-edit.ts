@@ -85,7 +85,7 @@ export async function stageEdit(
     }
     case 'new-session': {
       await makeInnerFolder(layout.sessions(id))
-      const text = await newSessionText(edit.session)
+      const text = await newSessionText(edit.session, edit.texts)
       await trails.begin(edit.session, 0)
       return made(place, text)
     }

@@ -103,3 +103,64 @@ t.test('a scope that cannot be read; a command agent is compared after its run',
   const { session: ended } = await finished(service, ref)
   t.match(ended, { state: 'complete', out_of_scope: ['outside'], diff: { file: 'outside' } })
 })
+
+t.test('an intent is a plan like any other, without a run that plans', async (t) => {
+  const work = 'echo b > src/a; echo x > other; echo done'
+  const agents = agentFiles({ one: { plan: 'touch planned; exit 1', work } })
+  const files = { ...agents, src: { a: 'a\n' } }
+  const service = await openTestService(t, { mount: false, files, trust: true })
+  committed(service.root)
+  const { id: case_id } = await must(service, 'POST', '/cases', { title: 'A case' })
+  const sessions = `/cases/${case_id}/sessions`
+  const intent = {
+    intent: 'Make it  bigger.',
+    paths: ['src/**'],
+    proof: ['grep -q b src/a', 'test -e src/*'],
+    provider: 'one',
+  }
+  const wrong: [object, RegExp][] = [
+    [{ paths: ['../x'] }, /paths: "\.\.\/x": expected a path inside the working folder/],
+    [{ commands: ['a | b'] }, /one command, without ;.*write each one as an entry/],
+    [{ proof: ['a && b'] }, /proof: "a && b": expected one command/],
+    [{ proof: [''] }, /proof/],
+    [{ paths: [], proof: [] }, /the intent allows nothing: name paths or commands/],
+    [{ intent: '# Do it' }, /an intent is one sentence below its frontmatter/],
+    [{ provider: 'runbook' }, /needs an agent/],
+    [{ intent: undefined }, /in one sentence|expected one of/],
+    [{ again: case_id }, /an intent is not planned/],
+  ]
+  for (const [fields, message] of wrong) {
+    const { status, text } = await service.request('POST', sessions, { ...intent, ...fields })
+    t.ok(status === 400 || status === 422, String(status))
+    t.match(text.replaceAll('\\"', '"'), message)
+  }
+  t.strictSame(await must(service, 'GET', sessions), [], 'no session remains of them')
+
+  const made = await service.request('POST', sessions, intent)
+  const plan =
+    '---\npaths:\n  - "src/**"\ncommands: []\nproof:\n  - grep -q b src/a\n  - "test -e src/*"\n---\n\nMake it bigger.'
+  t.match(made, { status: 201, json: { state: 'plan_ready', type: 'implementing', plan } })
+  const ref = { case_id, id: made.json.id, path: `${sessions}/${made.json.id}` }
+  t.match(made.json, { plan_sha256: sha256(plan), usage: [], problems: [] })
+  t.match(await must(service, 'GET', `/cases/${case_id}`), { state: 'PLANNING' })
+  t.match(await must(service, 'GET', `${ref.path}/plans`), [{ by: 'request', text: plan }])
+  const shown = await page(service, ref)
+  t.match(shown, /id="plan-scope".*src\/\*\*.*<dt>Commands of an agent/s)
+  t.match(shown, /one will carry out this plan.*2 checks: proof-1, proof-2/s)
+
+  const changed = { plan: plan.replace('bigger', 'smaller') }
+  await must(service, 'PUT', `${ref.path}/plan`, changed)
+  const old = await service.request('POST', `${ref.path}/approve`, { plan_sha256: sha256(plan) })
+  t.match(old, { status: 409, json: { code: 'plan_changed' } }, 'other bytes than these')
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  const { session, events } = await finished(service, ref)
+  t.match(session, { state: 'complete', out_of_scope: ['other'], plan })
+  t.notOk(existsSync(join(service.root, 'planned')), 'no agent planned')
+  const types = events.map(({ event_type }) => event_type)
+  t.ok(types.indexOf('out_of_scope') < types.indexOf('diff_taken'), 'first in the evidence')
+  const left = session.candidates.map(({ artifact }: { artifact: string }) => artifact)
+  t.match(left.join(), /1-proof-1.log,1-proof-2.log,1-changes.patch/)
+  const ran = events.filter(({ event_type }) => event_type === 'step_started')
+  const proved = ran.filter(({ payload }) => /^proof/.test(payload.step))
+  t.equal(proved.length, 2, 'each ran once')
+})

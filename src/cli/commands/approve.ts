@@ -80,7 +80,7 @@ async function run(
     if (options.detach) requirePersistentService(context, 'run')
     return handleWaitingPlans(context, {
       bell: options.bell ?? false,
-      handle: (session) => approve(context, session, options),
+      handle: (session) => approveSession(context, session, options),
     })
   }
   if (options.bell) throw usageError('--bell needs --next.')
@@ -93,11 +93,11 @@ async function run(
   })
   requireAnswer(context, options)
   const session = await resolveSession(client, id, word, { waiting: true })
-  return approve(context, session, options)
+  return approveSession(context, session, options)
 }
 
 /** Shows the plan, asks, and follows the run. */
-async function approve(
+export async function approveSession(
   context: CommandContext,
   session: SessionJson,
   options: Options,

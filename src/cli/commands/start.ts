@@ -26,11 +26,16 @@ interface Options extends CommandOptions {
   again?: string | true
   detach?: boolean
   runTests?: boolean
+  intent?: string
+  paths?: string[]
+  commands?: string[]
+  proof?: string[]
+  yes?: boolean
 }
 
 export function command(): Command {
   const start = new Command('start')
-    .description('Start a session and wait for its plan.')
+    .description('Start a session: with an intent, or with a plan that it waits for.')
     .addArgument(caseArgument())
     .addOption(
       new Option(
@@ -51,12 +56,21 @@ export function command(): Command {
       '--run-tests',
       'Plan to run just the tests of the project. Writes runbook.md if the case has none.',
     )
-    .option('--detach', 'Do not wait for the plan. Needs a running service.')
+    .option('--intent <sentence>', 'What should be done. Nothing plans: approve it, and it runs.')
+    .option('--paths <globs...>', 'With --intent: what may be written, in quotes.')
+    .option('--commands <commands...>', 'With --intent: what may run, besides what only reads.')
+    .option('--proof <commands...>', 'With --intent: what proves it. It may run, too.')
+    .option('--yes', 'With --intent: approve it without asking.')
+    .option('--detach', 'Do not wait. Needs a running service.')
     .action((name: string, options: Options) =>
       withService(options, (context) => run(context, name, options)),
     )
   return explain(start, {
     examples: [
+      [
+        `casefile start "sign-in" --intent "Reject old tokens" --paths 'src/login/**' --proof 'npm test'`,
+        'Approve what you want, where, and its proof.',
+      ],
       ['casefile start "sign-in"', 'Plan a change.'],
       [
         'casefile start c12d --type investigating --note "Look at the clock first"',
@@ -65,21 +79,31 @@ export function command(): Command {
       ['casefile start c12d --run-tests', 'Plan to run just the tests; no agent is needed.'],
       ['casefile start c12d --again', 'Plan again; the agent sees why the newest session failed.'],
     ],
-    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }
 
-async function run(
-  context: CommandContext,
-  name: string,
-  { type, provider: named, note, isolation, again, detach, runTests = false }: Options,
-): Promise<ExitCode> {
+async function run(context: CommandContext, name: string, options: Options): Promise<ExitCode> {
   const { client, terminal, json } = context
+  const { type, provider: named, note, isolation, again, detach, runTests = false } = options
+  const { intent, paths, commands = [], proof = [], yes } = options
   if (detach) requirePersistentService(context, 'plan')
   if (runTests && (again !== undefined || named !== undefined)) {
     throw usageError('--run-tests needs no agent: leave out --provider and --again.')
   }
+  if (intent === undefined && (paths ?? options.commands ?? options.proof ?? yes) !== undefined) {
+    throw usageError('--paths, --commands, --proof and --yes need --intent.')
+  }
+  if (intent !== undefined && (runTests || again !== undefined)) {
+    throw usageError('--intent starts a new session: leave out --run-tests and --again.')
+  }
   const id = await resolveCase(client, name)
+  if (intent !== undefined) {
+    const { startIntent } = await import('../follow/start-intent.ts')
+    const wanted = { intent, paths: paths ?? [], commands, proof }
+    const how = { type: type ?? (await usualType(client, id)), provider: named, note, isolation }
+    return startIntent(context, id, { ...wanted, ...how }, { yes, detach })
+  }
   const provider = runTests ? OWN_PROVIDER : named
   if (again === undefined && (provider === undefined || provider === OWN_PROVIDER)) {
     const setup: CaseSetupJson = (await client.request('GET', `/cases/${id}/setup`)).body

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import type { ApiReader, Client } from '../../client/client.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
+import { intentPlan } from '../../markdown/intent.ts'
 import { AppError } from '../../model/app-error.ts'
 import { type ConversationAgent, HOOK_AGENTS } from '../../model/conversation.ts'
+import type { Intent } from '../../model/intent.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
 import type { Access } from './access.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
@@ -14,6 +16,8 @@ import { sessionRow, sessionView } from './views.ts'
 
 const NEXT =
   'The plan waits for approval by the operator (casefile approve). Nothing runs before that, and no tool here can approve.'
+
+const list = z.array(z.string()).optional()
 
 /** At most so many files are listed. */
 const MAX_FILES = 50
@@ -85,11 +89,17 @@ export const sessionTools: readonly Tool[] = [
     title: 'Propose a plan',
     does: 'sets',
     description:
-      'Hands in a plan for a case, which waits for approval then: as the new plan of the session that waits (state plan_ready), or, if none waits, of a new session for this conversation. The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
+      'Hands in a plan for a case, which waits for approval then: as the new plan of the session that waits (state plan_ready), or, if none waits, of a new session for this conversation. The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. Give either a plan or an intent. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap. An intent is a small plan: one sentence, the paths that may be written, the commands that may run (what only reads always may), and the commands that prove it.',
     input: {
       ...caseArgument,
       ...sessionArgument('the newest that waits for approval'),
-      plan: z.string().min(1).describe('The whole plan, in markdown'),
+      plan: z.string().min(1).optional().describe('The whole plan, in markdown'),
+      intent: z.string().min(1).optional().describe('In place of a plan: what you want to do'),
+      paths: list.describe('Of an intent: globs, such as src/login/**'),
+      commands: list.describe(
+        'Of an intent: the first words of each command, such as npm run build',
+      ),
+      proof: list.describe('Of an intent: each command, such as npm test. It may run, too'),
       hypothesis: z.string().optional().describe('What you think is the cause. Default: unchanged'),
       expected_plan_sha256: z
         .string()
@@ -107,7 +117,8 @@ export const sessionTools: readonly Tool[] = [
       uri: z.string(),
       next: z.string(),
     },
-    run(access, { case: name, session, plan, hypothesis, expected_plan_sha256 }) {
+    run(access, { case: name, session, hypothesis, expected_plan_sha256, ...proposal }) {
+      const plan = planIn(proposal)
       mustBeWhole('plan', plan)
       mustBeWhole('hypothesis', hypothesis ?? '')
       return access.served(async (client) => {
@@ -125,6 +136,18 @@ export const sessionTools: readonly Tool[] = [
     },
   }),
 ]
+
+/** The plan that an agent proposes: as it is, or written from an intent. */
+function planIn({ plan, intent, paths = [], commands = [], proof = [] }: ProposedText): string {
+  if (plan !== undefined && intent === undefined) return plan
+  if (intent !== undefined && plan === undefined)
+    return intentPlan({ intent, paths, commands, proof })
+  throw new AppError('bad_request', 'Give either plan or intent.')
+}
+
+type ProposedText = { [Key in keyof Intent]?: Intent[Key] | undefined } & {
+  plan?: string | undefined
+}
 
 /** The plan of an agent that a person runs themselves. */
 async function handedIn(

@@ -11,13 +11,13 @@ import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { approvalSchema } from '../schemas/approval.ts'
+import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
 import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
   changeRequestSchema,
-  newSessionSchema,
   type PlanRevisionJson,
   planSchema,
   revision,
@@ -88,7 +88,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it plans a session again that failed, or that is complete and has comments: type, provider and isolation are by default those of that session, and its failure and its comments are added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type`, `again` or `intent`. With `intent`, nothing plans: it is in `plan_ready` at once. With `again`, it plans a session again that failed, or that is complete and has comments: type, provider and isolation are by default those of that session, and its failure and its comments are added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
@@ -98,13 +98,17 @@ export const sessionEndpoints = [
       'provider_unavailable',
       ...UNTRUSTED,
       'isolation_impossible',
+      'invalid_plan',
       'wrong_state',
     ],
     example: { responses: { 201: CREATED } },
     operatorOnly: 'create session',
     async handle({ c, service, params: { id }, body }) {
       const by = await actorOf(service, c)
-      const { folder, session } = await service.sessions.create(id, body, by)
+      const { intent, paths = [], commands = [], proof = [], ...named } = body
+      const wanted =
+        intent === undefined ? named : { ...named, intent: { intent, paths, commands, proof } }
+      const { folder, session } = await service.sessions.create(id, wanted, by)
       const json = await serializeSession(service, folder, session)
       return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
     },

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { count, hash, id, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { approvalSignature } from './approval.ts'
@@ -8,12 +7,12 @@ import { CANDIDATES, candidate } from './candidate.ts'
 import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
-import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
+import { exampleOf, type JsonOf, lineNumber } from './primitives.ts'
 import { queuePlace } from './queue.ts'
 import { runFindings } from './run-findings.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
-import { isolationChoice, isolationFacts } from './worktree.ts'
+import { isolationFacts } from './worktree.ts'
 
 const changed = {
   file: z.string(),
@@ -312,32 +311,6 @@ export const artifact = z
       },
     ],
   })
-
-export const newSessionSchema = z
-  .object({
-    type: sessionType.optional(),
-    provider: providerName
-      .optional()
-      .describe('By default the provider of the case, or else of the workspace.'),
-    note: upTo(20_000).optional().describe('Instructions for the agent.'),
-    again: sentId
-      .optional()
-      .describe(
-        'The id of a session that failed, or that is complete and has comments, to plan again.',
-      ),
-    isolation: isolationChoice,
-  })
-  .check(({ value, issues }) => {
-    if (value.type !== undefined || value.again !== undefined) return
-    const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session to plan again`
-    issues.push({
-      code: 'custom',
-      path: ['type'],
-      message,
-      input: undefined,
-    })
-  })
-  .meta({ id: 'NewSession', examples: [{ type: 'implementing' }] })
 
 export const planSchema = z
   .object({

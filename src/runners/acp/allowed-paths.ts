@@ -2,7 +2,9 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { isUnlimited, type PlanScope } from '../../model/scope.ts'
 import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
+import { isReading } from '../reading/commands.ts'
 import { outsideScope } from '../scope.ts'
+import type { SimpleCommand } from '../simple-commands.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
 import type { ToolCall } from './tool-call.ts'
 
@@ -60,7 +62,8 @@ export async function scopeReason(
     return 'it does not name its command, and the scope of the plan limits the commands'
   }
   for (const command of commands) {
-    const reason = outsideScope(scope, { command, workdir, folder })
+    const reads = (each: SimpleCommand) => isReading(each, scope.commands ?? [])
+    const reason = outsideScope(scope, { command, workdir, folder, reads })
     if (reason !== null) return reason
   }
   return null

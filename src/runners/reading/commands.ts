@@ -92,6 +92,7 @@ const JUDGED = new Map<string, (args: Arguments) => boolean>(
     '[': isReadingTest,
     '[[': isReadingCondition,
     awk: isReadingAwk,
+    casefile: isProposing,
     date: isReadingDate,
     exit: (args) => args.every(({ text }) => /^\d+$/.test(text)),
     find: isReadingFind,
@@ -136,7 +137,11 @@ const CLOSING = /^(?:fi|done)$/
 const NAME =
   /^(?:[a-z]|branch|commit|dir|entry|ext|file|files|hash|id|item|key|line|module|name|pkg|ref|rev|sha|tag|test|word)$/
 
-function isReading({ words: all, written }: SimpleCommand, allowed: readonly string[]): boolean {
+/** Whether a command only reads, or begins with the words of an allowed one. */
+export function isReading(
+  { words: all, written }: SimpleCommand,
+  allowed: readonly string[],
+): boolean {
   if (written.some((path) => path !== NOWHERE)) return false
   const at = all.findIndex((word) => word.isQuoted || !KEYWORD.test(word.text))
   const words = at < 0 ? [] : all.slice(at)
@@ -196,6 +201,16 @@ function isReadingXargs(args: Arguments): boolean {
   const program = args[at]
   const [, name = ''] = PROGRAM.exec(program?.text ?? '') ?? []
   return !program?.isExpanded && ANY.has(name)
+}
+
+/** It hands in an intent, which waits for approval: nothing may make that unclear. */
+function isProposing([start, ...args]: Arguments): boolean {
+  const isClear = args.every(
+    ({ text, isExpanded }) => !isExpanded && !/^--(?:yes|provider)/.test(text),
+  )
+  return (
+    start?.text === 'start' && isClear && args.some(({ text }) => /^--intent(?:=|$)/.test(text))
+  )
 }
 
 const ACTIONS = '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls'.split(' ')

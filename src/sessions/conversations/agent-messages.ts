@@ -15,6 +15,11 @@ export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
   other: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
 }
 
+/** How any agent proposes an intent, as sentences for it. */
+export function howToPropose(caseId: string): string {
+  return `For a change that one sentence says, propose an intent: call propose_plan of the MCP server casefile with intent, paths, commands and proof, or run: casefile start ${caseId.slice(0, 8)} --intent "what you want to do" --paths 'src/login/**' --proof 'npm test'`
+}
+
 /** What an agent is told when its conversation begins, before its case. */
 export function taskText(title: string, howToPlan: string): string {
   return [

@@ -19,7 +19,14 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import { HOW_TO_PLAN, NOT_YET, pageOf, unboundText, waitingNotice } from './agent-messages.ts'
+import {
+  HOW_TO_PLAN,
+  howToPropose,
+  NOT_YET,
+  pageOf,
+  unboundText,
+  waitingNotice,
+} from './agent-messages.ts'
 import { createBriefing } from './briefing.ts'
 import {
   answerToTest,
@@ -165,7 +172,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       scope,
       caseTitle: catalog.row(case_id!)?.title ?? case_id!,
       noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
-      howToPlan: HOW_TO_PLAN[agent],
+      howToPlan: `${howToPropose(case_id!)}. Or: ${HOW_TO_PLAN[agent]}`,
     })
     if (!objection) {
       if (session && !isWorking) return passWithNotice(conversation, session, tool, request)

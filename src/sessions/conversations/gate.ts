@@ -7,7 +7,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import type { HookAnswer, HookEvent, HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { fromHome } from '../../runners/agents/hooks/transcript.ts'
 import { quotePath, resolveNamedPath } from '../../runners/agents/named-path.ts'
-import { whyNotReading } from '../../runners/reading/commands.ts'
+import { isReading, whyNotReading } from '../../runners/reading/commands.ts'
 import { outsideScope } from '../../runners/scope.ts'
 import { placeOf } from './binding.ts'
 
@@ -136,11 +136,15 @@ function isReadingTool({ name }: HookTool, { readingTools }: ReadingRules): bool
  */
 export async function isCoveredCall(
   scope: PlanScope,
-  { kind, name, paths }: HookTool,
+  tool: HookTool,
   { editors, cwd, folder, records }: Covering,
 ): Promise<boolean> {
+  const { kind, name, paths, command } = tool
   // PowerShell quotes in another way, so its commands cannot be judged
-  if (kind === 'execute') return scope.commands !== null && name !== 'powershell'
+  if (kind === 'execute') {
+    if (scope.commands === null || name === 'powershell' || command === null) return false
+    return outsideScope(scope, { command, ...commandPlace(tool, { cwd, folder }) }) === null
+  }
   if (!editors.includes(name) || paths.length === 0) return false
   for (const path of paths) {
     const real = await resolveNamedPath(path, cwd)
@@ -158,6 +162,12 @@ interface Covering extends Pick<Scene, 'cwd' | 'folder'> {
   records: string
 }
 
+/** Where a command runs, as `outsideScope` takes it. */
+function commandPlace(tool: HookTool, { cwd, folder }: Pick<Scene, 'cwd' | 'folder'>) {
+  const at = relative(folder, resolve(cwd, tool.folder ?? '.')) || '.'
+  return { workdir: folder, folder: at }
+}
+
 /** Why the approved plan's scope does not allow a call, as a clause; null if it does. */
 async function scopeObjection(
   scope: PlanScope,
@@ -167,8 +177,12 @@ async function scopeObjection(
   if (isUnlimited(scope)) return null
   if (tool.kind === 'execute') {
     if (tool.command === null) return 'it does not say its command, and the plan has a scope'
-    const at = relative(folder, resolve(cwd, tool.folder ?? '.')) || '.'
-    return outsideScope(scope, { command: tool.command, workdir: folder, folder: at })
+    const allowed = [...rules.readingCommands, ...(scope.commands ?? [])]
+    return outsideScope(scope, {
+      command: tool.command,
+      ...commandPlace(tool, { cwd, folder }),
+      reads: (each) => isReading(each, allowed),
+    })
   }
   if (tool.kind !== 'write' || scope.paths === null || isReadingTool(tool, rules)) return null
   if (tool.paths.length === 0) {

@@ -205,7 +205,13 @@ export async function loadSessionPage(
       isBarred: waits && objection !== null,
     }),
     markedSteps,
-    ...(await renderPlan({ json, steps: markedSteps, view: query.view, base, slots })),
+    ...(await renderPlan({
+      json,
+      steps: markedSteps.filter(({ isEntry }) => !isEntry),
+      view: query.view,
+      base,
+      slots,
+    })),
     revisionRows: newestRevisions(service.plans, revisions),
     comparison:
       query.view === 'diff'
