@@ -219,6 +219,18 @@ t.test('the tools', async (t) => {
     t.match(json, { origin: 'terminal', provider: 'claude', plan: 'Pass it.' })
     const history = (await here.run('history', 'Pass the clock')).stdout
     t.match(history, /claude: session 1 plan ready/, 'by its name')
+    const intent = {
+      case: 'Pass the clock',
+      intent: 'Pass it.',
+      paths: ['src/**'],
+      proof: ['true'],
+    }
+    t.match((await claude.call('propose_plan', intent)).json, { number: 1, state: 'plan_ready' })
+    const { plan } = (await here.run('show', 'Pass the clock', '1', '--json')).json
+    t.match(plan, /^---\npaths:\n {2}- "src\/\*\*"\ncommands: \[\]\nproof:\n.*\n---\n\nPass it\.$/)
+    const wrong = await claude.call('propose_plan', { ...intent, paths: ['/etc'] })
+    t.match(wrong, { isError: true, text: /"\/etc": expected a path inside/ })
+    t.match(await claude.call('propose_plan', { ...intent, plan: 'x' }), { isError: true })
   })
 
   await t.test('proof is attached, and verified by nobody', async (t) => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { personHere } from '../fixtures/person-with-agents.ts'
 
@@ -83,6 +84,44 @@ t.test('agents in a terminal of their own', async (t) => {
     t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })
     t.match(await cli.run('use', 'nothing of the kind'), { code: 3, stderr: /No case matches/ })
     t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
+  })
+
+  await t.test('the denial says how to propose an intent, which works', async (t) => {
+    const session = { session_id: 'intent' }
+    await cli.run('use', 'raise')
+    await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+    const call = (tool_name: string, tool_input: object) =>
+      cli.hook('PreToolUse', { ...session, tool_name, tool_input })
+    const denied = await call('Write', { file_path: 'src/a.js' })
+    const said = JSON.parse(denied).hookSpecificOutput.permissionDecisionReason as string
+    t.notMatch(said, /\n/, 'one line')
+    const command = /casefile (start [0-9a-f]{8}) --intent ".*?" --paths '.*?' --proof '.*?'/.exec(
+      said,
+    )!
+    t.equal(await call('Bash', { command: command[0] }), '', 'it passes')
+    t.match(await call('Bash', { command: `${command[0]} --yes` }), /"deny"/)
+    t.match(await call('Bash', { command: `${command[0]} > a.js` }), /"deny"/)
+
+    const words = [...command[1]!.split(' '), '--intent', 'Raise it to ten.', '--paths', 'src/**']
+    const proposed = cli.run(...words, '--proof', 'true')
+    const waiting = async () => {
+      const all = (await cli.service.request('GET', `/cases/${cli.id}/sessions`)).json
+      return all.find(({ state }: { state: string }) => state === 'plan_ready')
+    }
+    while (!(await waiting())) await delay(50)
+    t.match(await waiting(), { origin: 'terminal', plan: /Raise it to ten\.$/ })
+    t.match(await call('Write', { file_path: 'src/a.js' }), /"deny".*waits for the operator/)
+    await cli.service.request('POST', `/cases/${cli.id}/sessions/${(await waiting()).id}/approve`)
+    t.match(await proposed, { code: 0, stdout: /is approved: go on, inside its paths/ })
+    t.match(await call('Write', { file_path: 'src/a.js' }), /^$|"allow"/)
+    t.match(await call('Write', { file_path: 'src/../b.js' }), /"deny".*outside the scope/)
+    t.match(await call('Bash', { command: 'true && ls | head -3' }), /^$|"allow"/)
+    t.match(await call('Bash', { command: 'true && rm -rf src' }), /"deny".*rm -rf src/)
+    t.equal(await cli.hook('Stop', { ...session, stop_hook_active: false }).then(() => 0), 0)
+    const [{ state, candidates }] = (await cli.service.request('GET', `/cases/${cli.id}/sessions`))
+      .json
+    t.match({ state, candidates }, { state: 'complete', candidates: [{ artifact: /proof/ }] })
+    await cli.run('use', '--none')
   })
 
   await t.test('one without a case is left alone until it is adopted', async (t) => {

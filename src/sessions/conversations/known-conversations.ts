@@ -4,7 +4,7 @@ import { isClosed } from '../../model/attention.ts'
 import type { Conversation, ConversationAgent, HookAgent } from '../../model/conversation.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
-import { goesOn, processStart } from '../../platform/processes.ts'
+import { goesOn, processStart, processStat } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
@@ -286,10 +286,13 @@ export function createKnownConversations({
       }
       const place = await placeOf(cwd, layout.root)
       if (!place) throw outside(cwd)
-      const open = [...all.values()].filter(({ ended_at }) => ended_at === null)
+      const heardLast = (a: Conversation, b: Conversation) =>
+        (b.last_heard_at ?? '').localeCompare(a.last_heard_at ?? '')
+      const open = [...all.values()].filter(({ ended_at }) => ended_at === null).sort(heardLast)
+      const senders = withParents(pid)
       const conversation =
         // one process has all conversations of codex
-        open.find((each) => agent !== 'codex' && isProcess(each, pid)) ??
+        open.find((each) => agent !== 'codex' && senders.some((id) => isProcess(each, id))) ??
         open.find((each) => each.folder === place.folder && each.case_id === caseId) ??
         newConversation(agent, place)
       if (conversation.case_id !== caseId && liveSession(conversation)) {
@@ -354,6 +357,16 @@ const isProcess = (conversation: Conversation, pid: number) =>
   conversation.pid === pid &&
   conversation.process_start !== null &&
   goesOn(pid, conversation.process_start)
+
+/** The process and those that started it, as far as the system shows them: an agent calls commands by a shell. */
+function withParents(pid: number): number[] {
+  const found = [pid]
+  for (let parent = processStat(pid)?.parent; parent && parent > 1 && found.length < 20; ) {
+    found.push(parent)
+    parent = processStat(parent)?.parent
+  }
+  return found
+}
 
 const hasDied = ({ pid, process_start }: Conversation) =>
   pid !== null && process_start !== null && !goesOn(pid, process_start)
