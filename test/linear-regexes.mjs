@@ -17,7 +17,7 @@ const EXCEPTIONS = [
   ['model/usage.ts', '(?:\\d{3})+$', 'the digits of a number'],
   ['web/help/help-pages.ts', '(.+?) *$', 'pages of this package'],
   ['runners/agents/agent-text.ts', '\\sat (?:async )?', 'its parts are bounded, or end at a blank'],
-  ['runners/agents/codex/run.ts', 'Rejected', 'of MAX_REJECTION'],
+  ['runners/agents/codex/record.ts', 'Rejected', 'of MAX_REJECTION'],
   ['runners/acp/command-words.ts', '(?<blank>', 'an alternative takes all that another gave up'],
 ]
 

@@ -519,7 +519,7 @@ t.test('an agent gets the variables of its own login and model', async (t) => {
     ['CLAUDE_CODE_USE_SOMETHING', '1', []],
   ]
   for (const [cloud, value, more] of cases) {
-    const isClaudes = agentVariables(claude.command.env, { ...service, [cloud]: value })
+    const isClaudes = agentVariables(claude.env, { ...service, [cloud]: value })
     t.strictSame(Object.keys(service).filter(isClaudes), [...own, ...more].sort(byPlace), cloud)
   }
   function byPlace(a: string, b: string) {

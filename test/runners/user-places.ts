@@ -2,8 +2,10 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Agent } from '../../src/runners/agents/agent.ts'
-import { claude, claudeServers } from '../../src/runners/agents/claude/run.ts'
-import { copilot, copilotServers } from '../../src/runners/agents/copilot/run.ts'
+import { claudeServers } from '../../src/runners/agents/claude/home.ts'
+import { claude } from '../../src/runners/agents/claude/run.ts'
+import { copilotServers } from '../../src/runners/agents/copilot/home.ts'
+import { copilot } from '../../src/runners/agents/copilot/run.ts'
 import { gemini } from '../../src/runners/agents/gemini/run.ts'
 import { opencode } from '../../src/runners/agents/opencode/run.ts'
 import { allowanceOf, scratchFolder } from '../../src/runners/agents/user-places.ts'
@@ -50,7 +52,6 @@ t.test("Copilot's servers, by names that its option can take", async (t) => {
   t.strictSame(await copilotServers({ HOME: home }), ['casefile', 'a.b-c_1'])
   const moved = { HOME: home, COPILOT_HOME: join(home, 'moved') }
   t.strictSame(await copilotServers(moved), ['moved'])
-  t.strictSame(await copilotServers({}), [])
 })
 
 t.test('settings of the user that name no server', async (t) => {
@@ -96,8 +97,8 @@ t.test('what each agent is started with for them', async (t) => {
   writeFileSync(at('home/.copilot/mcp-config.json'), servers)
   const full = { HOME: at('home'), TMPDIR: at('tmp') }
   const none = { HOME: at('empty') }
-  const allowed = ({ command }: Agent, env: Record<string, string>) =>
-    allowanceOf(command.work!.userPlaces!, env, at('work'))
+  const allowed = ({ work }: Agent, env: Record<string, string>) =>
+    allowanceOf(work!.userPlaces!, env, at('work'))
   const outside = (folders: object) => ({
     OPENCODE_PERMISSION: JSON.stringify({ external_directory: folders }),
   })

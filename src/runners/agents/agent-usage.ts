@@ -24,10 +24,17 @@ export function usageNotes(mode: AgentFacts['mode'], usage: AgentUsage): AgentNo
   return [{ event: 'agent_usage', fields: { mode, ...known }, cumulative }]
 }
 
+/** The fields of an agent's counts; those of `input` and `output` are added up. */
+export interface TokenNames {
+  input: readonly string[]
+  output: readonly string[]
+  cached: string
+}
+
 /** Adds up the named counts; null if one of them is not a count. */
 export function tokenSums(
   from: unknown,
-  names: { input: readonly string[]; output: readonly string[]; cached: string },
+  names: TokenNames,
 ): Pick<UsageCounts, 'input_tokens' | 'output_tokens' | 'cached_tokens'> {
   const counts = asRecord(from)
   return {
@@ -42,6 +49,20 @@ export function sumOf(values: readonly unknown[]): number | null {
   const counts = values.map(tokenCount)
   if (counts.length === 0 || counts.includes(null)) return null
   return tokenCount(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0))
+}
+
+/** The usage of a whole conversation, by its messages. */
+export function conversationUsage(
+  messages: readonly { model: unknown; counts: unknown }[],
+  names: TokenNames,
+): AgentUsage {
+  const parts = messages.map(({ model, counts }) => ({
+    model,
+    ...tokenSums(counts, names),
+    cost_usd: null,
+  }))
+  const model = modelNames(parts.map(({ model, output_tokens: tokens }) => ({ model, tokens })))
+  return { ...summed(parts), model, cumulative: 'tokens' }
 }
 
 /** Adds up the parts of a run. If one part lacks a count, the sum of that count is unknown. */

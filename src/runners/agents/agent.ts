@@ -1,16 +1,14 @@
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { EnvRule } from './environment.ts'
+import type { EventTable, ReportedRun } from './event-parser.ts'
 import type { LoginCheck } from './login.ts'
 import type { FindOwnPlaces } from './own-places.ts'
-import type { CreateParser, ReadOwnRecord } from './parser-kit.ts'
+import type { ReadOwnRecord } from './parser-kit.ts'
 import type { AllowsUserPlaces } from './user-places.ts'
 
-/** A known agent. Its own file has everything that is true of it alone; registry.ts lists them. */
-export interface Agent {
-  /** How it runs as a command that gets a prompt. */
-  command: CommandSpec
-  /** Parses what the command prints. */
-  createParser: CreateParser
+/** A known agent: how it runs as a command that gets a prompt, and what the events mean that it prints. */
+export interface Agent extends CommandSpec {
+  events(run: ReportedRun): EventTable
 }
 
 /** A program to find, run and judge, described as data. */

@@ -1,6 +1,8 @@
 /** Finds out whether the user of an agent is logged in, without its model and without reading a secret. */
 
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
 import type { Env } from './user-places.ts'
@@ -48,4 +50,35 @@ async function askStatus([name = '', ...args]: readonly string[], env: Env) {
     },
   })
   return exit === null ? null : { exit, stdout }
+}
+
+/** What a status command printed as JSON; null for anything else. */
+export function jsonIn(answer: StatusAnswer | null): unknown {
+  try {
+    return JSON.parse(answer?.stdout ?? '')
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** Whether one of these variables has a value. */
+export function isAnySet(env: Env, names: readonly string[]): boolean {
+  return names.some((name) => (env[name] ?? '') !== '')
+}
+
+export async function isThere(folder: string, name: string): Promise<boolean> {
+  return (await read(folder, name)) !== null
+}
+
+/** Empty if it is missing or cannot be read. */
+export async function textOf(folder: string, name: string): Promise<string> {
+  const bytes = await read(folder, name)
+  const text = bytes && decodeUtf8(bytes)
+  return text?.ok ? text.text : ''
+}
+
+async function read(folder: string, name: string): Promise<Uint8Array | null> {
+  const found = await readRegular(join(folder, name), { maxBytes: 1024 * 1024 })
+  return found.ok ? found.bytes : null
 }

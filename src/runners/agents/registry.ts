@@ -3,6 +3,7 @@ import type { Agent, CommandSpec } from './agent.ts'
 import { claude } from './claude/run.ts'
 import { codex } from './codex/run.ts'
 import { copilot } from './copilot/run.ts'
+import { createEventParser } from './event-parser.ts'
 import { gemini } from './gemini/run.ts'
 import { opencode } from './opencode/run.ts'
 import type { CreateParser } from './parser-kit.ts'
@@ -23,11 +24,10 @@ const AGENTS: Readonly<Record<Exclude<StreamName, 'plain'>, Agent>> = {
  * can be asked, so anything not allowed is denied. Each gets the narrowest setting that lets it edit files and run
  * commands in the working folder; none allows everything.
  */
-export const KNOWN_AGENTS: readonly CommandSpec[] = Object.values(AGENTS).map(
-  ({ command }) => command,
-)
+export const KNOWN_AGENTS: readonly CommandSpec[] = Object.values(AGENTS)
 
 /** The parser of an output format. */
 export function parserFor(format: StreamName): CreateParser {
-  return format === 'plain' ? createPlainParser : AGENTS[format].createParser
+  if (format === 'plain') return createPlainParser
+  return (shown) => createEventParser(shown, AGENTS[format].events)
 }

@@ -3,8 +3,6 @@ import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { isWithin, realPathOf } from '../../../files/real-path.ts'
 import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
-import { type AgentUsage, modelNames, summed, tokenSums } from '../agent-usage.ts'
-import { homeFolder } from '../homes.ts'
 import {
   type HookAnswer,
   type HookDialect,
@@ -14,9 +12,11 @@ import {
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'
-import { type ToolNames, toolInput, toolOf } from '../hooks/tool-kinds.ts'
-import { linesWith } from '../hooks/transcript.ts'
-import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { toolInput, toolOf } from '../hooks/hook-tool.ts'
+import { asRecord, asString } from '../unknown-record.ts'
+import { claudeHome } from './home.ts'
+import { CLAUDE_TOOLS } from './tools.ts'
+import { transcriptUsage } from './usage.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claude: HookDialect = {
@@ -25,34 +25,7 @@ export const claude: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
-  usage,
-}
-
-export const CLAUDE_TOOLS: Omit<ToolNames, 'isPlanFile'> = {
-  reading: ['Read', 'Glob', 'Grep', 'LS', 'LSP', 'WebFetch', 'WebSearch', 'NotebookRead'],
-  commands: ['Bash', 'PowerShell', 'Monitor'],
-  harmless: [
-    'Agent',
-    'AskUserQuestion',
-    'BashOutput',
-    'EnterPlanMode',
-    'ExitPlanMode',
-    'KillShell',
-    'ListMcpResourcesTool',
-    'ReadMcpResourceTool',
-    'Skill',
-    'SlashCommand',
-    'StructuredOutput',
-    'Task',
-    'TaskCreate',
-    'TaskGet',
-    'TaskList',
-    'TaskOutput',
-    'TaskStop',
-    'TaskUpdate',
-    'TodoWrite',
-    'ToolSearch',
-  ],
+  usage: transcriptUsage,
 }
 
 const TOOL_EVENTS: readonly unknown[] = [
@@ -129,7 +102,7 @@ function claudeTool(
   const plans = plansFolder(transcript)
   const isPlanFile = (path: string) =>
     plans !== null && path.endsWith('.md') && dirname(path) === plans
-  return toolOf({ ...CLAUDE_TOOLS, isPlanFile }, name, input)
+  return toolOf(CLAUDE_TOOLS, name, input, isPlanFile)
 }
 
 /** Beside the folder of the transcripts; the home folder may lie in folders of the same name. */
@@ -150,7 +123,7 @@ async function readPlanFile(
   if (named === null || named.includes('\0') || !named.endsWith('.md')) return null
   const path = normalize(named.replace(/^~(?=[/\\])/, homedir()))
   if (!isAbsolute(path)) return null
-  const usual = join(homeFolder(process.env, 'CLAUDE_CONFIG_DIR', '.claude'), 'plans')
+  const usual = join(claudeHome(process.env), 'plans')
   const folder = [plansFolder(transcript), usual, root].find((each) => each && isWithin(each, path))
   if (!folder) return null
   const within = await realPathOf(folder)
@@ -216,26 +189,4 @@ function withNotes(plan: string, notes: string): string {
 /** Tells an agent, which has another text, what was approved. */
 export function editedText(plan: string): string {
   return `The operator changed the plan before it was approved. Carry out this text:\n\n${plan}`
-}
-
-/** What the transcript counts. A message has a line for each of its parts, with the same counts in all. */
-async function usage(transcript: string | null): Promise<AgentUsage> {
-  const messages = new Map<unknown, UnknownRecord>()
-  for (const line of await linesWith(transcript, '"usage"')) {
-    const { type, message } = asRecord(line)
-    if (type === 'assistant') messages.set(asRecord(message).id, asRecord(message))
-  }
-  const parts = [...messages.values()].map((message) => ({
-    model: message.model,
-    counts: tokenSums(message.usage, {
-      input: ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
-      output: ['output_tokens'],
-      cached: 'cache_read_input_tokens',
-    }),
-  }))
-  const model = modelNames(
-    parts.map(({ model, counts }) => ({ model, tokens: counts.output_tokens })),
-  )
-  const sums = summed(parts.map(({ counts }) => ({ ...counts, cost_usd: null })))
-  return { model, ...sums, cumulative: 'tokens' }
 }

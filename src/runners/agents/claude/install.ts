@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { homeFolder } from '../homes.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import {
   claudeDenial,
@@ -9,6 +8,7 @@ import {
 } from '../install/hook-command.ts'
 import { jsonAgent } from '../install/json-agent.ts'
 import type { HookGroup } from '../install/json-hooks.ts'
+import { claudeHome } from './home.ts'
 
 const SHORT_S = 30
 
@@ -38,8 +38,7 @@ export const claudeHooks = jsonAgent(
     files: {
       local: ({ root }) => join(root, '.claude', 'settings.local.json'),
       project: ({ root }) => join(root, '.claude', 'settings.json'),
-      user: ({ environment }) =>
-        join(homeFolder(environment, 'CLAUDE_CONFIG_DIR', '.claude'), 'settings.json'),
+      user: ({ environment }) => join(claudeHome(environment), 'settings.json'),
     },
   },
   claudeGroups,

@@ -1,40 +1,13 @@
-import { join } from 'node:path'
-import { readJsonFile } from '../../../files/json-file.ts'
 import type { AgentRetry } from '../../../model/agent-retry.ts'
-import { modelName, type UsageCounts } from '../../../model/usage.ts'
-import type { ToolFacts } from '../../contract.ts'
 import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
-import {
-  type AgentUsage,
-  costOf,
-  modelNames,
-  NO_USAGE,
-  rowsOf,
-  summed,
-  tokenSums,
-} from '../agent-usage.ts'
-import { createBoundedMap } from '../bounded-map.ts'
 import { ANTHROPIC_ENV, type EnvRule, NETWORK_ENV } from '../environment.ts'
-import { CLAUDE_LOGIN } from '../logins.ts'
-import { claudePlaces } from '../own-places.ts'
-import {
-  agentPlan,
-  createMessages,
-  denied,
-  failedOutcome,
-  NO_VERDICT,
-  type OutputParser,
-  type ParsedNote,
-  type RunOutcome,
-  readEvent,
-  retry,
-  session,
-  toolCall,
-  toolFacts,
-} from '../parser-kit.ts'
-import type { ReadableOutput } from '../readable-output.ts'
+import type { EventPart, EventTable, ReportedRun } from '../event-parser.ts'
+import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
+import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import type { Env } from '../user-places.ts'
+import { CLAUDE_LOGIN, claudePlaces, claudeServers } from './home.ts'
+import { CLAUDE_TOOLS } from './tools.ts'
+import { createUsage } from './usage.ts'
 
 /** Login and model settings. Cloud credentials are passed only if Claude is set to use that cloud. */
 const ENV: readonly EnvRule[] = [
@@ -89,7 +62,7 @@ const WORKING = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,Web
 
 /** Claude Code, as of 2.1.330. */
 export const claude: Agent = {
-  command: commandSpec({
+  ...commandSpec({
     id: 'claude',
     title: 'Claude Code',
     program: 'claude',
@@ -118,129 +91,77 @@ export const claude: Agent = {
       },
     },
   }),
-  createParser: createClaudeParser,
+  events: claudeEvents,
 }
 
-/** Servers added with `claude mcp add`, for the user and for this folder; not those of the project's .mcp.json. */
-export async function claudeServers(env: Env, workdir: string): Promise<string[]> {
-  const folder = env.CLAUDE_CONFIG_DIR ?? env.HOME
-  if (folder === undefined) return []
-  const { mcpServers, projects } = asRecord(await readJsonFile(join(folder, '.claude.json')))
-  const project = asRecord(asRecord(projects)[workdir])
-  const names = [mcpServers, project.mcpServers].flatMap((servers) =>
-    Object.keys(asRecord(servers)),
-  )
-  return [...new Set(names.map((name) => name.replace(/[^\w-]/g, '_')))]
-}
-
-/** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.330. */
-function createClaudeParser(shown: ReadableOutput): OutputParser {
-  const messages = createMessages()
-  const calls = createBoundedMap<ToolFacts>()
-  /** Newer versions report a denial at once, all versions at the end. */
-  const denials = createBoundedMap<true>(MAX_DENIALS)
+/** What `claude -p --output-format stream-json --verbose` prints, as of 2.1.197 and 2.1.330. */
+function claudeEvents(run: ReportedRun): EventTable {
   const usage = createUsage()
-  let plan: string | null = null
-  let verdict = NO_VERDICT
 
-  function line(text: string): ParsedNote[] {
-    const event = readEvent(text)
-    if (event === null) shown.line(text)
-    switch (event?.type) {
-      case 'system':
-        return onSystem(event)
-      case 'assistant':
-        return blocksOf(event).flatMap((block) => onBlock(block, event))
-      case 'user':
-        return blocksOf(event).flatMap(onToolResult)
-      case 'result':
-        return onResult(event)
-      default:
-        return []
-    }
+  /** Newer versions report a denial at once, all versions at the end. */
+  function deny({ tool_use_id, tool_name, tool_input }: UnknownRecord, reason: unknown): void {
+    const facts = toolFacts(CLAUDE_TOOLS, asString(tool_name) ?? '', tool_input)
+    const why = asString(reason) ?? 'permission was not granted'
+    run.denied(tool_use_id, run.called(tool_use_id) ?? facts, why)
   }
 
-  function onSystem(event: UnknownRecord): ParsedNote[] {
-    if (event.subtype === 'init') {
-      usage.init(event)
-      return session(event.session_id)
-    }
-    if (event.subtype === 'api_retry') return retry(retryIn(event))
-    return event.subtype === 'permission_denied' ? onDenied(event, event.message) : []
+  return {
+    parts,
+    on: {
+      'system/init'(event) {
+        usage.init(event)
+        run.session(event.session_id)
+      },
+      'system/api_retry': (event) => run.retry(retryIn(event)),
+      'system/permission_denied': (event) => deny(event, event.message),
+      'assistant/text'({ text, isOfSubagent }) {
+        if (!isOfSubagent) run.say(text)
+      },
+      'assistant/tool_use'({ id, name, input }) {
+        const tool = asString(name) ?? ''
+        const { plan, todos } = asRecord(input)
+        if (tool === 'TodoWrite') return run.list(todos, 'content')
+        if (tool === EXIT_PLAN_MODE && asString(plan)) {
+          run.plan = asString(plan)
+          run.shown.message(run.plan ?? '')
+        }
+        run.call(id, toolFacts(CLAUDE_TOOLS, tool, tool === EXIT_PLAN_MODE ? {} : input))
+      },
+      'user/tool_result'({ tool_use_id, is_error, content }) {
+        const status = is_error === true ? 'failed' : 'completed'
+        run.result(tool_use_id, { status, text: textIn(content) })
+      },
+      result(event) {
+        usage.result(event)
+        const reported = asArray(event.permission_denials).map(asRecord)
+        const isHeldInPlan =
+          run.plan !== null && reported.some(({ tool_name }) => tool_name === EXIT_PLAN_MODE)
+        run.verdict = verdictOf(event, isHeldInPlan)
+        if (run.verdict.ok) run.say(event.result)
+        for (const each of reported) deny(each, null)
+      },
+    },
+    end() {
+      run.usage = usage.end()
+    },
   }
-
-  function onBlock(block: UnknownRecord, event: UnknownRecord): ParsedNote[] {
-    // a subagent's text is addressed to the agent
-    if (block.type === 'text' && !event.parent_tool_use_id) say(asString(block.text) ?? '')
-    if (block.type !== 'tool_use') return []
-    const tool = asString(block.name) ?? ''
-    const input = asRecord(block.input)
-    if (tool === EXIT_PLAN_MODE && asString(input.plan)) {
-      plan = asString(input.plan)
-      shown.message(plan ?? '')
-    }
-    if (tool === 'TodoWrite') return agentPlan(input.todos, 'content')
-    const facts = toolFacts(tool, tool === EXIT_PLAN_MODE ? {} : input)
-    const id = String(block.id)
-    calls.set(id, facts)
-    shown.call(id, facts)
-    return [toolCall(facts, 'in_progress')]
-  }
-
-  function say(text: string): void {
-    messages.add(text)
-    shown.message(text)
-  }
-
-  function onToolResult(block: UnknownRecord): ParsedNote[] {
-    if (block.type !== 'tool_result') return []
-    const id = String(block.tool_use_id)
-    const facts = calls.get(id)
-    calls.delete(id)
-    if (!facts) return []
-    const isDenied = denials.has(id)
-    const status = isDenied ? 'denied' : block.is_error === true ? 'failed' : 'completed'
-    shown.result(id, facts, { status, text: textIn(block.content) })
-    return isDenied ? [] : [toolCall(facts, status)]
-  }
-
-  function onDenied(reported: UnknownRecord, reason: unknown): ParsedNote[] {
-    const id = asString(reported.tool_use_id)
-    if (id !== null && denials.has(id)) return []
-    if (id !== null) denials.set(id, true)
-    const known = id === null ? undefined : calls.get(id)
-    const facts = known ?? toolFacts(asString(reported.tool_name) ?? '', reported.tool_input)
-    return [denied(facts, asString(reason) ?? 'permission was not granted')]
-  }
-
-  function onResult(event: UnknownRecord): ParsedNote[] {
-    usage.result(event)
-    const reported = asArray(event.permission_denials).map(asRecord)
-    const isHeldInPlan =
-      plan !== null && reported.some(({ tool_name }) => tool_name === EXIT_PLAN_MODE)
-    verdict = verdictOf(event, isHeldInPlan)
-    const result = asString(event.result)
-    if (verdict.ok && result) say(result)
-    return reported.flatMap((denial) => onDenied(denial, null))
-  }
-
-  return { line, end: () => ({ ...messages.end(), plan, verdict, usage: usage.end() }) }
 }
 
-/** It repeats all its denials at the end. */
-const MAX_DENIALS = 10_000
-
-function blocksOf(event: UnknownRecord): UnknownRecord[] {
-  return asArray(asRecord(event.message).content).map(asRecord)
+/** A message has a part for each of its blocks. A subagent's text is addressed to the agent. */
+function parts(event: UnknownRecord): EventPart[] {
+  const { type, subtype, message, parent_tool_use_id } = event
+  if (type === 'system') return [[`system/${subtype}`, event]]
+  if (type !== 'assistant' && type !== 'user') return [[String(type), event]]
+  return asArray(asRecord(message).content).map((each) => {
+    const block = asRecord(each)
+    return [`${type}/${block.type}`, { ...block, isOfSubagent: Boolean(parent_tool_use_id) }]
+  })
 }
 
 /** A tool's answer: a text, or blocks of text. */
 function textIn(content: unknown): string {
   const blocks = asArray(content).map((block) => asString(asRecord(block).text) ?? '')
-  return withoutTag(asString(content) ?? blocks.join('\n'))
-}
-
-function withoutTag(text: string): string {
+  const text = asString(content) ?? blocks.join('\n')
   return text.replace(/<\/?tool_use_error>/g, '')
 }
 
@@ -262,57 +183,4 @@ function verdictOf(event: UnknownRecord, isHeldInPlan: boolean): RunOutcome {
   if (event.subtype === 'error_during_execution' && isHeldInPlan) return { ok: true, anyExit: true }
   const errors = asArray(event.errors).filter((error) => typeof error === 'string')
   return failedOutcome(asString(event.result) || errors.join('; ') || event.subtype)
-}
-
-const BY_MODEL = {
-  input: ['inputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'],
-  output: ['outputTokens'],
-  cached: 'cacheReadInputTokens',
-}
-const BY_AGENT = {
-  input: ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
-  output: ['output_tokens'],
-  cached: 'cache_read_input_tokens',
-}
-
-interface Row extends UsageCounts {
-  model: string
-}
-
-/**
- * Its usage. `usage` excludes subagents and side requests, `modelUsage` includes them. In newer versions (2.1.330)
- * `modelUsage` and the cost continue from a resumed conversation, and the result also has what was added; older ones
- * (2.1.197) count from the start of the program.
- */
-function createUsage() {
-  let asked: string | null = null
-  let rows: Row[] = []
-  let own: UsageCounts | null = null
-  return {
-    init({ model }: UnknownRecord) {
-      asked = modelName(model)
-    },
-    result(event: UnknownRecord) {
-      const { model_usage_since_last_result: since, modelUsage } = event
-      if (since !== undefined) rows.push(...rowsOf(since).map(rowIn))
-      else rows = rowsOf(modelUsage).map(rowIn)
-      const counts = { ...tokenSums(event.usage, BY_AGENT), cost_usd: null }
-      own = own ? summed([own, counts]) : counts
-    },
-    end(): AgentUsage {
-      const counts = rows.length > 0 ? summed(rows) : (own ?? NO_USAGE)
-      const models = rows.map(({ model, input_tokens, output_tokens }) => ({
-        model,
-        tokens: (input_tokens ?? 0) + (output_tokens ?? 0),
-      }))
-      return { ...NO_USAGE, ...counts, model: modelNames(models) ?? asked }
-    },
-  }
-}
-
-function rowIn({ model, row }: { model: string; row: UnknownRecord }): Row {
-  const tokens = tokenSums(row, BY_MODEL)
-  // if it does not know a model's price, it uses another model's
-  const isPriced = row.costBasis !== 'unknown'
-  return { model, ...tokens, cost_usd: isPriced ? costOf(row.costUSD, tokens) : null }
 }

@@ -1,19 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { serviceProgram } from '../../../files/service-program.ts'
-import { type AgentUsage, NO_USAGE, tokenSums } from '../agent-usage.ts'
 import { answerClaude, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
 import type { HookDialect, HookEvent } from '../hooks/hook-event.ts'
-import { type ToolNames, toolOf } from '../hooks/tool-kinds.ts'
+import { toolOf } from '../hooks/hook-tool.ts'
 import { linesWith } from '../hooks/transcript.ts'
 import { asRecord, asString } from '../unknown-record.ts'
+import { CODEX_TOOLS } from './tools.ts'
+import { transcriptUsage } from './usage.ts'
 
-const TOOLS: ToolNames = {
-  reading: [],
-  commands: ['Bash'],
-  harmless: ['request_user_input', 'update_plan', 'view_image', 'web_search'],
-  isPlanFile: () => false,
-}
 const APPROVAL = /^Implement the plan\b/
 const SEND_MS = 20_000
 
@@ -24,7 +19,9 @@ const SEND_MS = 20_000
 export const codex: HookDialect = {
   agent: 'codex',
   async read(body, place) {
-    const event = await readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input))
+    const event = await readClaudeEvent(body, place, (name, input) =>
+      toolOf(CODEX_TOOLS, name, input),
+    )
     if (!('kind' in event) || event.kind !== 'prompted') return event
     return { ...event, isApproval: APPROVAL.test(event.prompt) }
   },
@@ -32,7 +29,7 @@ export const codex: HookDialect = {
   deny: denyClaude,
   carriesNotes: true,
   planOfTurn,
-  usage,
+  usage: transcriptUsage,
   async send({ agent_session, transcript }, text) {
     const home = transcript === null ? null : /^(.*)[/\\]sessions[/\\]/.exec(transcript)?.[1]
     const env = { ...process.env, ...(home ? { CODEX_HOME: home } : {}) }
@@ -51,18 +48,4 @@ async function planOfTurn(event: HookEvent): Promise<string | null> {
     if (payload.turn_id === event.turn && item.type === 'Plan') plan = asString(item.text) ?? plan
   }
   return plan
-}
-
-/** Its totals are in the last line that has some; they leave out what it cannot know: the cost. */
-async function usage(transcript: string | null): Promise<AgentUsage> {
-  const totals = (await linesWith(transcript, '"token_count"')).flatMap((line) => {
-    const { type, info } = asRecord(asRecord(line).payload)
-    return type === 'token_count' ? [asRecord(asRecord(info).total_token_usage)] : []
-  })
-  const sums = tokenSums(totals.at(-1), {
-    input: ['input_tokens'],
-    output: ['output_tokens'],
-    cached: 'cached_input_tokens',
-  })
-  return { ...NO_USAGE, ...sums, cumulative: 'tokens' }
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { homeFolder } from '../homes.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import {
   claudeDenial,
@@ -10,6 +9,7 @@ import {
 } from '../install/hook-command.ts'
 import { jsonAgent } from '../install/json-agent.ts'
 import { type HookGroup, ownPlaces } from '../install/json-hooks.ts'
+import { codexHome } from './home.ts'
 
 const SHORT_S = 30
 /** Codex cuts the limit of these events, and warns about a longer one. */
@@ -38,10 +38,6 @@ export const codexHooks = jsonAgent(
   },
   codexGroups,
 )
-
-export function codexHome(environment: NodeJS.ProcessEnv): string {
-  return homeFolder(environment, 'CODEX_HOME', '.codex')
-}
 
 export function codexGroups(target: HookTarget): HookGroup[] {
   const denial = claudeDenial(target)

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
@@ -10,27 +9,10 @@ import {
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'
-import { type ToolNames, toolInput, toolOf } from '../hooks/tool-kinds.ts'
+import { toolInput, toolOf } from '../hooks/hook-tool.ts'
 import { asRecord, asString } from '../unknown-record.ts'
-
-const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
-  reading: ['glob', 'grep', 'rg', 'show_file', 'view', 'web_fetch', 'web_search'],
-  commands: ['bash', 'powershell'],
-  harmless: [
-    'ask_user',
-    'exit_plan_mode',
-    'fetch_copilot_cli_documentation',
-    'list_agents',
-    'list_bash',
-    'read_agent',
-    'read_bash',
-    'report_intent',
-    'skill',
-    'stop_bash',
-    'task',
-    'update_todo',
-  ],
-}
+import { copilotHome } from './home.ts'
+import { COPILOT_TOOLS } from './tools.ts'
 
 /**
  * The hooks of GitHub Copilot CLI, measured with 1.0.102. What it sends does not name the event, so the hook's own line
@@ -44,7 +26,7 @@ export const copilot: HookDialect = {
   noticeFields: (message) => ({ type: 'progress', message }),
   hasNoticeLine: true,
   blocksTerminal: true,
-  editors: ['create', 'edit'],
+  editors: COPILOT_TOOLS.edit!,
 }
 
 async function read(
@@ -62,7 +44,7 @@ async function read(
   const name = asString(body.toolName) ?? ''
   const input = toolInput(body.toolArgs)
   const isPlanFile = (path: string) => path.endsWith(join('/', planFile(agentSession)))
-  const tools: ToolNames = { ...TOOLS, isPlanFile }
+  const tool = () => toolOf(COPILOT_TOOLS, name, input, isPlanFile)
   switch (eventName) {
     case 'sessionStart':
       return { ...common, kind: 'started', isContinued: body.source !== 'new' }
@@ -70,7 +52,7 @@ async function read(
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'preToolUse': {
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(tools, name, input) }
+        return { ...common, kind: 'calling', tool: tool() }
       }
       const plan = (await planOf(agentSession)) ?? asString(input.summary) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }
@@ -78,7 +60,7 @@ async function read(
     case 'postToolUse': {
       const hasFailed = asRecord(body.toolResult).resultType !== 'success'
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'called', tool: toolOf(tools, name, input), hasFailed }
+        return { ...common, kind: 'called', tool: tool(), hasFailed }
       }
       return hasFailed ? { ...common, kind: 'heard' } : { ...common, kind: 'approved', plan: null }
     }
@@ -96,8 +78,8 @@ const planFile = (agentSession: string) => join('session-state', basename(agentS
 
 /** The plan that the agent wrote into its own folder; null if it did not. */
 async function planOf(agentSession: string): Promise<string | null> {
-  const home = process.env.COPILOT_HOME || join(homedir(), '.copilot')
-  const read = await readRegular(join(home, planFile(agentSession)), { maxBytes: MAX_PLAN_BYTES })
+  const path = join(copilotHome(process.env), planFile(agentSession))
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
   return read.ok ? read.bytes.toString() : null
 }
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { homeFolder } from '../homes.ts'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { fileAgent } from '../install/file-agent.ts'
 import {
@@ -9,6 +8,7 @@ import {
   hookCommand,
   isHookCommand,
 } from '../install/hook-command.ts'
+import { copilotHome } from './home.ts'
 
 const SHORT_S = 30
 
@@ -31,7 +31,7 @@ export const copilotHooks = fileAgent(
     program: 'copilot',
     files: {
       user: ({ environment, key }) =>
-        join(homeFolder(environment, 'COPILOT_HOME', '.copilot'), 'hooks', `casefile-${key}.json`),
+        join(copilotHome(environment), 'hooks', `casefile-${key}.json`),
     },
   },
   { textOf: copilotFile, isOwn: (text) => isHookCommand('copilot', text) },

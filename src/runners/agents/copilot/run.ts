@@ -1,29 +1,15 @@
-import { join } from 'node:path'
-import { readJsonFile } from '../../../files/json-file.ts'
 import { modelName } from '../../../model/usage.ts'
-import type { ToolFacts } from '../../contract.ts'
 import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { NO_USAGE } from '../agent-usage.ts'
-import { createBoundedMap } from '../bounded-map.ts'
 import { NETWORK_ENV } from '../environment.ts'
-import { COPILOT_LOGIN } from '../logins.ts'
-import { copilotPlaces } from '../own-places.ts'
-import {
-  createMessages,
-  denied,
-  failedOutcome,
-  NO_VERDICT,
-  type OutputParser,
-  type ParsedNote,
-  readEvent,
-  retry,
-  session,
-  toolCall,
-  toolFacts,
-} from '../parser-kit.ts'
-import type { ReadableOutput, ToolResult } from '../readable-output.ts'
+import type { EventTable, ReportedRun } from '../event-parser.ts'
+import { failedOutcome } from '../parser-kit.ts'
+import type { ToolResult } from '../readable-output.ts'
+import { toolFacts } from '../tool-kinds.ts'
 import { asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import type { AllowsUserPlaces, Env } from '../user-places.ts'
+import type { AllowsUserPlaces } from '../user-places.ts'
+import { COPILOT_LOGIN, copilotPlaces, copilotServers } from './home.ts'
+import { COPILOT_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g @github/copilot'
 const ENV = ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', ...NETWORK_ENV]
@@ -65,7 +51,7 @@ const WORKING = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
 
 /** GitHub Copilot CLI, as of 1.0.102. */
 export const copilot: Agent = {
-  command: commandSpec({
+  ...commandSpec({
     id: 'copilot',
     title: 'GitHub Copilot CLI',
     program: 'copilot',
@@ -80,108 +66,58 @@ export const copilot: Agent = {
     resume: line(...PLANNING, '--resume={session}'),
     work: { ...line(...WORKING, '--session-id={id}'), userPlaces: USER_PLACES },
   }),
-  createParser: createCopilotParser,
+  events: copilotEvents,
 }
 
-/** Servers added with `copilot mcp add`. */
-export async function copilotServers(env: Env): Promise<string[]> {
-  const folder =
-    env.COPILOT_HOME ?? (env.HOME === undefined ? undefined : join(env.HOME, '.copilot'))
-  if (folder === undefined) return []
-  const { mcpServers } = asRecord(await readJsonFile(join(folder, 'mcp-config.json')))
-  return Object.keys(asRecord(mcpServers)).filter((name) => /^[\w.-]+$/.test(name))
-}
-
-/** Parses `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
-function createCopilotParser(shown: ReadableOutput): OutputParser {
-  const messages = createMessages()
-  const calls = createBoundedMap<ToolFacts>()
+/** What `copilot --output-format json` prints, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
+function copilotEvents(run: ReportedRun): EventTable {
   let error: unknown = null
   /** The last failed request to its model. */
   let failure: UnknownRecord = {}
-  let model: string | null = null
-  let verdict = NO_VERDICT
-
-  function line(text: string): ParsedNote[] {
-    const event = readEvent(text)
-    if (event === null) shown.line(text)
-    const data = asRecord(event?.data)
-    switch (event?.type) {
-      case 'assistant.message':
+  const factsOf = ({ toolName, arguments: input }: UnknownRecord) =>
+    toolFacts(COPILOT_TOOLS, asString(toolName) ?? '', input)
+  return {
+    parts: (event) => [[String(event.type), asRecord(event.data ?? event)]],
+    on: {
+      'assistant.message'({ parentToolCallId, model, content }) {
         // a subagent's text is addressed to the agent
-        if (data.parentToolCallId) return []
-        model = modelName(data.model) ?? model
-        messages.add(asString(data.content) ?? '')
-        shown.message(asString(data.content) ?? '')
-        return []
-      case 'tool.execution_start':
-        return onStart(data)
-      case 'tool.execution_complete':
-        return onComplete(data)
-      case 'model.call_failure':
+        if (parentToolCallId) return
+        // it reports no tokens, only premium requests
+        run.usage = { ...NO_USAGE, model: modelName(model) ?? run.usage.model }
+        run.say(content)
+      },
+      'tool.execution_start': (data) => run.call(data.toolCallId, factsOf(data)),
+      'tool.execution_complete'(data) {
+        const denial = data.success === true ? null : denialIn(asRecord(data.error))
+        // a denied call may have no start event
+        const facts = run.called(data.toolCallId) ?? (denial === null ? undefined : factsOf(data))
+        const status = data.success === true ? 'completed' : 'failed'
+        if (facts) run.result(data.toolCallId, resultOf(data, denial), { facts, status })
+      },
+      'model.call_failure'(data) {
         failure = data
-        return []
-      case 'assistant.turn_retry':
-        return onRetry(asString(data.reason))
-      case 'session.error':
-        error = data.message
-        return []
-      case 'result':
-        return onResult(event)
-      default:
-        return []
-    }
+      },
+      /** The reason is in the failure before the retry. */
+      'assistant.turn_retry'({ reason }) {
+        const status = asNumber(failure.statusCode)
+        const { retryAttempt } = failure
+        failure = {}
+        run.retry({
+          status,
+          attempt: typeof retryAttempt === 'number' ? retryAttempt + 1 : undefined,
+          reason: status === undefined ? asString(reason)?.replaceAll('_', ' ') : undefined,
+        })
+      },
+      'session.error'({ message }) {
+        error = message
+      },
+      result({ exitCode, sessionId }) {
+        run.verdict =
+          exitCode === 0 ? { ok: true } : failedOutcome(error ?? `exit code ${exitCode}`)
+        run.session(sessionId)
+      },
+    },
   }
-
-  function onStart(data: UnknownRecord): ParsedNote[] {
-    const facts = factsOf(data)
-    const id = String(data.toolCallId)
-    calls.set(id, facts)
-    shown.call(id, facts)
-    return [toolCall(facts, 'in_progress')]
-  }
-
-  function onComplete(data: UnknownRecord): ParsedNote[] {
-    const id = String(data.toolCallId)
-    const begun = calls.get(id)
-    calls.delete(id)
-    const denial = data.success === true ? null : denialIn(asRecord(data.error))
-    const facts = begun ?? factsOf(data)
-    // a denied call may have no start event
-    if (begun || denial !== null) shown.result(id, facts, resultOf(data, denial))
-    if (denial !== null) return [denied(facts, denial)]
-    return begun ? [toolCall(begun, data.success === true ? 'completed' : 'failed')] : []
-  }
-
-  /** The reason is in the failure before the retry. */
-  function onRetry(reason: string | null): ParsedNote[] {
-    const { statusCode, retryAttempt } = failure
-    const status = asNumber(statusCode)
-    const attempt = typeof retryAttempt === 'number' ? retryAttempt + 1 : undefined
-    failure = {}
-    return retry({
-      status,
-      attempt,
-      reason: status === undefined ? reason?.replaceAll('_', ' ') : undefined,
-    })
-  }
-
-  function onResult(event: UnknownRecord): ParsedNote[] {
-    const { exitCode } = event
-    verdict = exitCode === 0 ? { ok: true } : failedOutcome(error ?? `exit code ${exitCode}`)
-    return session(event.sessionId)
-  }
-
-  function end() {
-    // it reports no tokens, only premium requests
-    return { ...messages.end(), plan: null, verdict, usage: { ...NO_USAGE, model } }
-  }
-
-  return { line, end }
-}
-
-function factsOf(data: UnknownRecord): ToolFacts {
-  return toolFacts(asString(data.toolName) ?? '', data.arguments)
 }
 
 /** It reports a failed command as success. */

@@ -6,11 +6,12 @@ import {
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'
-import { type ToolNames, toolInput, toolOf } from '../hooks/tool-kinds.ts'
+import { toolInput, toolOf } from '../hooks/hook-tool.ts'
+import type { AgentTools } from '../tool-kinds.ts'
 import { asArray, asString } from '../unknown-record.ts'
 
-const TOOLS: ToolNames = {
-  reading: [
+const TOOLS: AgentTools = {
+  read: [
     'CodebaseSearch',
     'FetchRules',
     'Glob',
@@ -24,13 +25,12 @@ const TOOLS: ToolNames = {
     'WebFetch',
     'WebSearch',
   ],
-  commands: ['Shell'],
+  execute: ['Shell'],
   // a plan can be handed in only so, and preToolUse does not name the server of a tool
-  harmless: ['AskQuestion', 'CreatePlan', 'MCP:propose_plan', 'Task', 'TodoWrite'],
-  isPlanFile: (path) => /[/\\]\.cursor[/\\]plans[/\\][^/\\]+\.md$/.test(path),
+  other: ['AskQuestion', 'CreatePlan', 'MCP:propose_plan', 'Task', 'TodoWrite'],
 }
-/** A tool of a server may name a second file by another key. */
-const SERVER_TOOLS: ToolNames = { ...TOOLS, isPlanFile: () => false }
+
+const isPlanFile = (path: string) => /[/\\]\.cursor[/\\]plans[/\\][^/\\]+\.md$/.test(path)
 
 /** The events of a tool, and where they have its name. */
 const TOOL_FIELD: Readonly<Record<string, string>> = {
@@ -126,18 +126,19 @@ function toolIn(event: string, body: Record<string, unknown>) {
     case 'beforeReadFile':
       return toolOf(TOOLS, 'Read', { file_path })
     case 'afterFileEdit':
-      return toolOf(TOOLS, 'Write', { file_path })
+      return toolOf(TOOLS, 'Write', { file_path }, isPlanFile)
     case 'beforeMCPExecution':
     case 'afterMCPExecution': {
       const server = asString(body.mcp_server_name)
       const tool = asString(body.tool_name)
       const name = server ? `mcp__${server}__${tool}` : `MCP:${tool}`
-      return toolOf(SERVER_TOOLS, name, toolInput(body.tool_input))
+      return toolOf(TOOLS, name, toolInput(body.tool_input))
     }
     default: {
       const name = asString(body.tool_name) ?? ''
-      const names = name.startsWith('MCP:') ? SERVER_TOOLS : TOOLS
-      return toolOf(names, name, toolInput(body.tool_input))
+      // a tool of a server may name a second file by another key
+      const input = toolInput(body.tool_input)
+      return toolOf(TOOLS, name, input, name.startsWith('MCP:') ? undefined : isPlanFile)
     }
   }
 }

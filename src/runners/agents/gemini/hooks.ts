@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
-import { type AgentUsage, modelNames, summed, tokenSums } from '../agent-usage.ts'
+import { type AgentUsage, conversationUsage } from '../agent-usage.ts'
 import {
   type HookAnswer,
   type HookDialect,
@@ -9,35 +9,13 @@ import {
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'
-import { type ToolNames, toolInput, toolOf } from '../hooks/tool-kinds.ts'
+import { toolInput, toolOf } from '../hooks/hook-tool.ts'
 import { linesWith } from '../hooks/transcript.ts'
-import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { asRecord, asString } from '../unknown-record.ts'
+import { GEMINI_TOOLS } from './tools.ts'
 
-const TOOLS: ToolNames = {
-  reading: [
-    'codebase_investigator',
-    'get_internal_docs',
-    'glob',
-    'google_web_search',
-    'grep_search',
-    'list_directory',
-    'read_file',
-    'read_many_files',
-    'search_file_content',
-    'web_fetch',
-  ],
-  commands: ['run_shell_command'],
-  harmless: [
-    'activate_skill',
-    'ask_user',
-    'complete_task',
-    'enter_plan_mode',
-    'exit_plan_mode',
-    'update_topic',
-    'write_todos',
-  ],
-  isPlanFile: (path) => /[/\\]\.gemini[/\\]tmp[/\\].*[/\\]plans[/\\][^/\\]+\.md$/.test(path),
-}
+const isPlanFile = (path: string) =>
+  /[/\\]\.gemini[/\\]tmp[/\\].*[/\\]plans[/\\][^/\\]+\.md$/.test(path)
 
 /**
  * The hooks of Gemini CLI, measured with 0.61.0. It presents a plan by a call of exit_plan_mode, whose hook comes
@@ -70,7 +48,7 @@ async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadab
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'BeforeTool': {
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input) }
+        return { ...common, kind: 'calling', tool: toolOf(GEMINI_TOOLS, name, input, isPlanFile) }
       }
       const plan = (await planIn(transcript, agentSession, asString(input.plan_filename))) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }
@@ -79,7 +57,12 @@ async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadab
       const said = asString(asRecord(body.tool_response).llmContent) ?? ''
       if (name !== 'exit_plan_mode') {
         const hasFailed = asRecord(body.tool_response).error !== undefined
-        return { ...common, kind: 'called', tool: toolOf(TOOLS, name, input), hasFailed }
+        return {
+          ...common,
+          kind: 'called',
+          tool: toolOf(GEMINI_TOOLS, name, input, isPlanFile),
+          hasFailed,
+        }
       }
       if (said.startsWith('Plan approved')) return { ...common, kind: 'approved', plan: null }
       return { ...common, kind: 'heard' }
@@ -130,22 +113,14 @@ function deny(reason: string): Record<string, unknown> {
 
 /** What the transcript counts. A message is written again when its tools have run. */
 async function usage(transcript: string | null): Promise<AgentUsage> {
-  const messages = new Map<unknown, UnknownRecord>()
+  const messages = new Map<unknown, { model: unknown; counts: unknown }>()
   for (const line of await linesWith(transcript, '"tokens"')) {
-    const message = asRecord(line)
-    if (message.type === 'gemini') messages.set(message.id, message)
+    const { type, id, model, tokens } = asRecord(line)
+    if (type === 'gemini') messages.set(id, { model, counts: tokens })
   }
-  const parts = [...messages.values()].map(({ model, tokens }) => ({
-    model,
-    counts: tokenSums(tokens, {
-      input: ['input'],
-      output: ['output', 'thoughts'],
-      cached: 'cached',
-    }),
-  }))
-  const model = modelNames(
-    parts.map(({ model, counts }) => ({ model, tokens: counts.output_tokens })),
-  )
-  const sums = summed(parts.map(({ counts }) => ({ ...counts, cost_usd: null })))
-  return { model, ...sums, cumulative: 'tokens' }
+  return conversationUsage([...messages.values()], {
+    input: ['input'],
+    output: ['output', 'thoughts'],
+    cached: 'cached',
+  })
 }

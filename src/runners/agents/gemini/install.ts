@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { homeFolder } from '../homes.ts'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import {
   denialReason,
@@ -9,6 +8,7 @@ import {
 } from '../install/hook-command.ts'
 import { jsonAgent } from '../install/json-agent.ts'
 import type { HookGroup } from '../install/json-hooks.ts'
+import { geminiHome } from './home.ts'
 
 const SHORT_S = 30
 
@@ -34,11 +34,6 @@ export const geminiHooks = jsonAgent(
   },
   geminiGroups,
 )
-
-/** `GEMINI_CLI_HOME` takes the place of the home folder. */
-export function geminiHome(environment: NodeJS.ProcessEnv): string {
-  return join(homeFolder(environment, 'GEMINI_CLI_HOME', ''), '.gemini')
-}
 
 function geminiGroups(target: HookTarget): HookGroup[] {
   const denial = JSON.stringify({ decision: 'deny', reason: denialReason(target) })

@@ -1,28 +1,15 @@
 import { modelName, tokenCount } from '../../../model/usage.ts'
-import type { ToolFacts } from '../../contract.ts'
 import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agent-usage.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import { GOOGLE_ENV, NETWORK_ENV } from '../environment.ts'
-import { GEMINI_LOGIN } from '../logins.ts'
-import { geminiPlaces } from '../own-places.ts'
-import {
-  agentPlan,
-  createMessages,
-  denied,
-  failedOutcome,
-  NO_VERDICT,
-  type OutputParser,
-  type ParsedNote,
-  readEvent,
-  retry,
-  session,
-  toolCall,
-  toolFacts,
-} from '../parser-kit.ts'
-import type { ReadableOutput } from '../readable-output.ts'
-import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import type { EventTable, ReportedRun } from '../event-parser.ts'
+import { failedOutcome } from '../parser-kit.ts'
+import { toolFacts } from '../tool-kinds.ts'
+import { asRecord, asString } from '../unknown-record.ts'
 import type { AllowsUserPlaces } from '../user-places.ts'
+import { GEMINI_LOGIN, geminiHome } from './home.ts'
+import { GEMINI_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g @google/gemini-cli'
 const ENV = [...GOOGLE_ENV, ...NETWORK_ENV]
@@ -84,13 +71,13 @@ const PLANNING = ['--approval-mode', 'default']
 
 /** Gemini CLI, as of 0.61.0. */
 export const gemini: Agent = {
-  command: commandSpec({
+  ...commandSpec({
     id: 'gemini',
     title: 'Gemini CLI',
     program: 'gemini',
     install: INSTALL,
     login: GEMINI_LOGIN,
-    ownPlaces: geminiPlaces,
+    ownPlaces: (environment) => ({ paths: [geminiHome(environment)], files: [] }),
     env: ENV,
     projectFiles: PROJECT_FILES,
     stream: 'gemini',
@@ -102,7 +89,7 @@ export const gemini: Agent = {
       userPlaces: USER_PLACES,
     },
   }),
-  createParser: createGeminiParser,
+  events: geminiEvents,
 }
 
 /** A denial by one of its rules, by how its text begins; some have no type that says so (0.61). */
@@ -115,90 +102,57 @@ function isPlanFile(path: unknown): boolean {
 
 const DENIED_TYPES = ['policy_violation', 'path_not_in_workspace', 'sandbox_expansion_required']
 
-interface Call {
-  facts: ToolFacts
-  /** A plan that it writes to its own plans folder, the only place its plan mode may write to. */
-  plan: string | null
+/** What `gemini -o stream-json` prints, as of 0.61. */
+function geminiEvents(run: ReportedRun): EventTable {
+  /** Plans that it writes to its own plans folder, by call. */
+  const plans = createBoundedMap<string>()
+  return {
+    on: {
+      init({ model, session_id }) {
+        run.usage = { ...NO_USAGE, model: modelName(model) }
+        run.session(session_id)
+      },
+      message({ role, delta, content }) {
+        if (role !== 'assistant') return
+        if (delta === true) run.sayPart(content)
+        else run.say(content)
+      },
+      tool_use({ tool_id, tool_name, parameters }) {
+        run.messages.close()
+        const tool = asString(tool_name) ?? ''
+        const { todos, file_path, content } = asRecord(parameters)
+        if (tool === 'write_todos') return run.list(todos, 'description')
+        const plan = tool === 'write_file' && isPlanFile(file_path) ? asString(content) : null
+        if (plan !== null) plans.set(String(tool_id), plan)
+        run.call(tool_id, toolFacts(GEMINI_TOOLS, tool, parameters))
+      },
+      tool_result({ tool_id, status, output, error }) {
+        if (status === 'success') {
+          run.result(tool_id, { status: 'completed', text: asString(output) ?? '' })
+          run.say(plans.get(String(tool_id)))
+          return
+        }
+        const { type, message } = asRecord(error)
+        const text = asString(message) ?? asString(output) ?? ''
+        const isDenied = DENIED_TYPES.includes(String(type)) || RULE_DENIAL.test(text)
+        run.result(tool_id, { status: isDenied ? 'denied' : 'failed', text })
+      },
+      result({ status, error, stats }) {
+        run.verdict = status === 'success' ? { ok: true } : failedOutcome(asRecord(error).message)
+        run.usage = usageIn(stats, run.usage.model)
+      },
+    },
+    /** Retries of a model request are only in its log. */
+    errorLine(text) {
+      const [found, attempt, status] = RETRY.exec(text) ?? []
+      const known = status === undefined ? {} : { status: Number(status) }
+      if (found !== undefined) run.retry({ ...known, attempt: Number(attempt) })
+      return false
+    },
+  }
 }
 
-/** Parses `gemini -o stream-json`, as of 0.61. */
-function createGeminiParser(shown: ReadableOutput): OutputParser {
-  const messages = createMessages()
-  const calls = createBoundedMap<Call>()
-  let verdict = NO_VERDICT
-  let usage = NO_USAGE
-
-  function line(text: string): ParsedNote[] {
-    const event = readEvent(text)
-    if (event === null) shown.line(text)
-    switch (event?.type) {
-      case 'init':
-        usage = { ...usage, model: modelName(event.model) }
-        return session(event.session_id)
-      case 'message':
-        if (event.role === 'assistant') onText(event)
-        return []
-      case 'tool_use':
-        return onToolUse(event)
-      case 'tool_result':
-        return onToolResult(event)
-      case 'result':
-        verdict =
-          event.status === 'success' ? { ok: true } : failedOutcome(asRecord(event.error).message)
-        usage = usageIn(event.stats, usage.model)
-        return []
-      default:
-        return []
-    }
-  }
-
-  function onText(event: UnknownRecord): void {
-    const text = asString(event.content) ?? ''
-    if (event.delta === true) {
-      messages.append(text)
-      shown.part(text)
-    } else {
-      messages.add(text)
-      shown.message(text)
-    }
-  }
-
-  function onToolUse(event: UnknownRecord): ParsedNote[] {
-    messages.close()
-    const tool = asString(event.tool_name) ?? ''
-    const input = asRecord(event.parameters)
-    if (tool === 'write_todos') return agentPlan(input.todos, 'description')
-    const facts = toolFacts(tool, input)
-    const isPlan = tool === 'write_file' && isPlanFile(input.file_path)
-    const id = String(event.tool_id)
-    calls.set(id, { facts, plan: isPlan ? asString(input.content) : null })
-    shown.call(id, facts)
-    return [toolCall(facts, 'in_progress')]
-  }
-
-  function onToolResult(event: UnknownRecord): ParsedNote[] {
-    const id = String(event.tool_id)
-    const call = calls.get(id)
-    if (!call) return []
-    calls.delete(id)
-    if (event.status === 'success') {
-      shown.result(id, call.facts, { status: 'completed', text: asString(event.output) ?? '' })
-      if (call.plan !== null) {
-        messages.add(call.plan)
-        shown.message(call.plan)
-      }
-      return [toolCall(call.facts, 'completed')]
-    }
-    const { type, message } = asRecord(event.error)
-    const reason = asString(message) ?? asString(event.output) ?? ''
-    const isDenied = DENIED_TYPES.includes(String(type)) || RULE_DENIAL.test(reason)
-    const status = isDenied ? 'denied' : 'failed'
-    shown.result(id, call.facts, { status, text: reason })
-    return [isDenied ? denied(call.facts, reason) : toolCall(call.facts, status)]
-  }
-
-  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
-}
+const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying\b/
 
 /** Its `output_tokens` exclude thinking; its total includes it. */
 function usageIn(stats: unknown, asked: string | null): AgentUsage {
@@ -217,14 +171,4 @@ function usageIn(stats: unknown, asked: string | null): AgentUsage {
     output_tokens: output_tokens === null ? null : Math.max(output_tokens, thoughtToo),
     model: modelNames(answered) ?? asked,
   }
-}
-
-const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying\b/
-
-/** Retries of a model request are only in its log. */
-function errorLine(text: string): ParsedNote[] {
-  const [found, attempt, status] = RETRY.exec(text) ?? []
-  if (found === undefined) return []
-  const known = status === undefined ? {} : { status: Number(status) }
-  return retry({ ...known, attempt: Number(attempt) })
 }

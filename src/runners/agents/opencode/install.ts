@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
-import { homeFolder } from '../homes.ts'
 import { SERVER_SECRET } from '../hooks/hook-script.ts'
 import { fileAgent } from '../install/file-agent.ts'
 import { denialReason, type HookTarget } from '../install/hook-command.ts'
+import { opencodeFolder } from './home.ts'
 
 const MARK = '// The plugin of Casefile for opencode.'
 
@@ -14,10 +14,8 @@ export const opencodeHooks = fileAgent(
     program: 'opencode',
     files: {
       local: ({ root }) => join(root, '.opencode', 'plugins', 'casefile.js'),
-      user: ({ environment, key }) => {
-        const config = homeFolder(environment, 'XDG_CONFIG_HOME', '.config')
-        return join(config, 'opencode', 'plugins', `casefile-${key}.js`)
-      },
+      user: ({ environment, key }) =>
+        join(opencodeFolder(environment, 'config'), 'plugins', `casefile-${key}.js`),
     },
   },
   { textOf: pluginText, isOwn: (text) => text.startsWith(MARK) },

@@ -2,24 +2,13 @@ import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../../m
 import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
-import { OPENCODE_LOGIN } from '../logins.ts'
-import { opencodePlaces } from '../own-places.ts'
-import {
-  agentPlan,
-  createMessages,
-  denied,
-  failedOutcome,
-  type OutputParser,
-  type ParsedNote,
-  type RunOutcome,
-  readEvent,
-  retry,
-  session,
-  toolCall,
-  toolFacts,
-} from '../parser-kit.ts'
-import type { ReadableOutput, ToolResult } from '../readable-output.ts'
+import type { EventTable, ReportedRun } from '../event-parser.ts'
+import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
+import type { ToolResult } from '../readable-output.ts'
+import { toolFacts } from '../tool-kinds.ts'
 import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { OPENCODE_LOGIN, opencodePlaces } from './home.ts'
+import { OPENCODE_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g opencode-ai'
 // it detects usable providers by their keys
@@ -107,7 +96,7 @@ const LEAVES = ['.git/opencode']
 
 /** opencode, as of 1.18.33. */
 export const opencode: Agent = {
-  command: commandSpec({
+  ...commandSpec({
     id: 'opencode',
     title: 'opencode',
     program: 'opencode',
@@ -136,7 +125,7 @@ export const opencode: Agent = {
       userPlaces: { allow: ({ scratch }) => ({ env: permission(folders(scratch)) }) },
     },
   }),
-  createParser: createOpencodeParser,
+  events: opencodeEvents,
 }
 
 /** Why a call was denied: no field says so, but its text begins with this, and then lists rules (1.18). */
@@ -151,71 +140,50 @@ function withoutRules(error: string): string {
 }
 
 /**
- * Parses `opencode run --format json`, as of 1.18. It prints finished parts of messages and no final event, so a
- * run succeeded if there was an answer and no error.
+ * What `opencode run --format json` prints, as of 1.18: finished parts of messages and no final event, so a run succeeded
+ * if there was an answer and no error.
  */
-function createOpencodeParser(shown: ReadableOutput): OutputParser {
-  const messages = createMessages()
+function opencodeEvents(run: ReportedRun): EventTable {
   let failure: RunOutcome | null = null
-  const readLog = createLog()
   /** The present request to its model has had no answer so far. */
   let isSilent = false
+  let wasSilent = false
   let counts: UsageCounts | null = null
-
-  function line(text: string): ParsedNote[] {
-    const event = readEvent(text)
-    if (!event) {
-      shown.line(text)
-      return []
-    }
-    return [...session(event.sessionID), ...onEvent(event)]
+  return {
+    parts: (event) => [[String(event.type), asRecord(event.part ?? event.error)]],
+    on: {
+      '*'(event) {
+        run.session(event.sessionID)
+        wasSilent = isSilent
+        isSilent = event.type === 'step_start'
+      },
+      text: (part) => run.say(part.text),
+      step_finish(part) {
+        isSilent = wasSilent && part.reason === 'unknown'
+        if (isSilent) return run.retry({ reason: 'its answer was empty' })
+        counts = counts ? summed([counts, countsIn(part)]) : countsIn(part)
+      },
+      error(error) {
+        failure = failedOutcome(asRecord(error.data).message ?? error.message ?? error.name)
+      },
+      tool_use(part) {
+        const tool = asString(part.tool) ?? ''
+        const state = asRecord(part.state)
+        if (tool === 'todowrite') return run.list(asRecord(state.input).todos, 'content')
+        run.result(part.callID, resultOf(state, denialIn(asString(state.error) ?? '')), {
+          facts: toolFacts(OPENCODE_TOOLS, tool, state.input),
+          status: state.status === 'error' ? 'failed' : 'completed',
+        })
+      },
+    },
+    errorLine: createLog(run),
+    end(messages) {
+      const none: RunOutcome = { ok: false, reason: 'ended without an answer' }
+      run.verdict = failure ?? (messages.length > 0 ? { ok: true } : none)
+      const { cost_usd, ...tokens } = counts ?? NO_COUNTS
+      run.usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
+    },
   }
-
-  function onEvent(event: UnknownRecord): ParsedNote[] {
-    const part = asRecord(event.part)
-    if (event.type === 'text') {
-      messages.add(asString(part.text) ?? '')
-      shown.message(asString(part.text) ?? '')
-    }
-    if (event.type === 'step_finish' && isSilent && part.reason === 'unknown') {
-      return retry({ reason: 'its answer was empty' })
-    }
-    isSilent = event.type === 'step_start'
-    if (event.type === 'error') failure = failedOutcome(messageOf(asRecord(event.error)))
-    if (event.type === 'step_finish') {
-      const step = countsIn(part)
-      counts = counts ? summed([counts, step]) : step
-    }
-    return event.type === 'tool_use' ? onTool(part) : []
-  }
-
-  function onTool(part: UnknownRecord): ParsedNote[] {
-    const tool = asString(part.tool) ?? ''
-    const state = asRecord(part.state)
-    if (tool === 'todowrite') return agentPlan(asRecord(state.input).todos, 'content')
-    const facts = toolFacts(tool, state.input)
-    const denial = denialIn(asString(state.error) ?? '')
-    shown.result(String(part.callID), facts, resultOf(state, denial))
-    if (denial !== null) return [denied(facts, denial)]
-    return [toolCall(facts, state.status === 'error' ? 'failed' : 'completed')]
-  }
-
-  function errorLine(text: string): ParsedNote[] | null {
-    const notes = readLog(text)
-    if (notes === null) return []
-    return notes.length > 0 ? notes : null
-  }
-
-  function end() {
-    const ended = messages.end()
-    const none: RunOutcome = { ok: false, reason: 'ended without an answer' }
-    const verdict: RunOutcome = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
-    const { cost_usd, ...tokens } = counts ?? NO_COUNTS
-    const usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
-    return { ...ended, plan: null, verdict, usage }
-  }
-
-  return { line, errorLine, end }
 }
 
 /** It reports a failed command as completed. */
@@ -243,30 +211,24 @@ function countsIn({ tokens, cost }: UnknownRecord): UsageCounts {
   }
 }
 
-function messageOf(error: UnknownRecord): unknown {
-  return asRecord(error.data).message ?? error.message ?? error.name
-}
-
 const LOG_LINE = /^timestamp=\S+ level=\w+ run=\w+ message=/
 /** `small` is the model that makes titles. */
 const REQUEST = /^\S+ \S+ \S+ message=stream .*\bsmall=false\b/
 const FAILURE = /^\S+ \S+ \S+ message="stream error" .*\bsmall=false\b.*?(?: error\.error="(.*)")?$/
 
-/** Reads its log: gives null for a line that is not part of it. */
-function createLog(): (text: string) => ParsedNote[] | null {
+/** Reads its log, the only place of its retries. */
+function createLog(run: ReportedRun): (text: string) => boolean {
   let failure: string | null = null
   let attempt = 0
   return (text) => {
-    if (!LOG_LINE.test(text)) return null
+    if (!LOG_LINE.test(text)) return false
     const failed = FAILURE.exec(text)
-    if (failed) {
-      failure = (failed[1] ?? 'no reason').replace(/^AI_\w+Error: /, '')
-      return []
+    if (failed) failure = (failed[1] ?? 'no reason').replace(/^AI_\w+Error: /, '')
+    else if (REQUEST.test(text)) {
+      attempt = failure === null ? 0 : attempt + 1
+      if (failure !== null) run.retry({ attempt, reason: failure })
+      failure = null
     }
-    if (!REQUEST.test(text)) return []
-    const reason = failure
-    failure = null
-    attempt = reason === null ? 0 : attempt + 1
-    return reason === null ? [] : retry({ attempt, reason })
+    return true
   }
 }

@@ -1,12 +1,15 @@
-import { answerClaude, CLAUDE_TOOLS, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
+import { answerClaude, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
+import { CLAUDE_TOOLS } from '../claude/tools.ts'
 import type { HookDialect } from '../hooks/hook-event.ts'
-import { type ToolNames, toolOf } from '../hooks/tool-kinds.ts'
+import { toolOf } from '../hooks/hook-tool.ts'
+import type { AgentTools } from '../tool-kinds.ts'
 import { asString } from '../unknown-record.ts'
 
 /** By the names in a hook's input, by those in its documentation, and Claude's. */
-const TOOLS: ToolNames = {
-  reading: [
-    ...CLAUDE_TOOLS.reading,
+const TOOLS: AgentTools = {
+  ...CLAUDE_TOOLS,
+  read: [
+    ...CLAUDE_TOOLS.read,
     'changes',
     'codebase',
     'fetch',
@@ -32,21 +35,14 @@ const TOOLS: ToolNames = {
     'textSearch',
     'usages',
   ],
-  commands: [
-    ...CLAUDE_TOOLS.commands,
+  execute: [
+    ...CLAUDE_TOOLS.execute,
     'runCommand',
     'runInTerminal',
     'runTerminalCommand',
     'run_in_terminal',
   ],
-  harmless: [
-    ...CLAUDE_TOOLS.harmless,
-    'manage_todo_list',
-    'runSubagent',
-    'todos',
-    'vscode_askQuestions',
-  ],
-  isPlanFile: () => false,
+  other: [...CLAUDE_TOOLS.other, 'manage_todo_list', 'runSubagent', 'todos', 'vscode_askQuestions'],
 }
 
 /**

@@ -1,0 +1,31 @@
+import type { AgentTools } from '../tool-kinds.ts'
+
+export const CLAUDE_TOOLS: AgentTools = {
+  execute: ['Bash', 'PowerShell', 'Monitor'],
+  edit: ['Edit', 'MultiEdit', 'NotebookEdit', 'Write'],
+  read: ['LS', 'LSP', 'NotebookRead', 'Read'],
+  search: ['Glob', 'Grep'],
+  fetch: ['WebFetch', 'WebSearch'],
+  other: [
+    'Agent',
+    'AskUserQuestion',
+    'BashOutput',
+    'EnterPlanMode',
+    'ExitPlanMode',
+    'KillShell',
+    'ListMcpResourcesTool',
+    'ReadMcpResourceTool',
+    'Skill',
+    'SlashCommand',
+    'StructuredOutput',
+    'Task',
+    'TaskCreate',
+    'TaskGet',
+    'TaskList',
+    'TaskOutput',
+    'TaskStop',
+    'TaskUpdate',
+    'TodoWrite',
+    'ToolSearch',
+  ],
+}
