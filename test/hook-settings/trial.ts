@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/agents/hooks/hook-script.ts'
-import { HOOK_AGENTS } from '../../src/runners/agents/install/hook-agents.ts'
+import { hookAgent } from '../../src/runners/agents/install/hook-agents.ts'
 import type { HookTarget } from '../../src/runners/agents/install/hook-command.ts'
 import { announceToHooks, newSecrets } from '../../src/runners/agents/install/hook-files.ts'
 import { tryHooks } from '../../src/runners/agents/install/trial.ts'
 import type { Scene } from '../../src/runners/agents/install/trial-scenes.ts'
-import { TRIAL_WORDS } from '../../src/runners/agents/install/trial-words.ts'
 import { quoteForShell } from '../../src/runners/shell-quote.ts'
 
 /** What a service would say to the calls of a trial: it denies what does more than read. */
@@ -144,12 +143,12 @@ const ROWS: Row[] = [
 t.test('hooks that were changed are seen', async (t) => {
   const { folder, root, target, scene, close, served } = scenes(t)
   const found = (agent: string) => {
-    const hooks = HOOK_AGENTS.find(({ id }) => id === agent)!
+    const hooks = hookAgent(agent)
     return hooks.find(hooks.add(null, 'settings.json', target), 'settings.json', target)!
   }
   const others = [scene('gone', without), scene('missing', 'the script is missing', true)]
   for (const [agent, name, change, level, reason] of ROWS) {
-    const subject = { agent, root, found: change(found(agent)) }
+    const subject = { trial: hookAgent(agent).trial, root, found: change(found(agent)) }
     const result = await tryHooks(subject, { served, others, folder, close })
     t.match(result, { level, reason }, `${agent}: ${name}`)
   }
@@ -158,19 +157,21 @@ t.test('hooks that were changed are seen', async (t) => {
   const slow = scene('slow', null)
   for (const agent of ['claude', 'gemini']) {
     const short = found(agent).replace(/("timeout(?:Sec)?": ?)\d+/g, '$10.001')
-    const subject = { agent, root, found: short }
+    const subject = { trial: hookAgent(agent).trial, root, found: short }
     const result = await tryHooks(subject, { served: slow, others: [], folder, close })
     t.match(result, { level: 'recorded_only', reason: /would have run$/ }, `${agent}: too slow`)
   }
   const limits = (agent: string) =>
-    TRIAL_WORDS[agent]!.lines(found(agent)).map(({ limitMs }) => limitMs)
+    hookAgent(agent)
+      .trial.shell!.lines(found(agent))
+      .map(({ limitMs }) => limitMs)
   for (const agent of ['claude', 'codex']) t.strictSame(limits(agent), [30_000], agent)
   for (const agent of ['gemini', 'copilot']) t.strictSame(limits(agent), [80_000], agent)
 })
 
 t.test('a plugin of opencode that was changed is seen', async (t) => {
   const { folder, root, target, scene, close, served } = scenes(t)
-  const opencode = HOOK_AGENTS.find(({ id }) => id === 'opencode')!
+  const opencode = hookAgent('opencode')
   const plugin = opencode.add(null, 'casefile.js', target)
   const secrets = newSecrets()
   const serve = async (name: string, answer: RequestListener) => {
@@ -215,7 +216,7 @@ t.test('a plugin of opencode that was changed is seen', async (t) => {
     ],
   ]
   for (const [name, change, level, reason, circumstance] of rows) {
-    const subject = { agent: 'opencode', root, found: change(plugin) }
+    const subject = { trial: opencode.trial, root, found: change(plugin) }
     const others = all.filter(({ when }) => when === circumstance)
     const result = await tryHooks(subject, { served, others, folder, close })
     t.strictSame(result, { level, reason }, name)

@@ -5,7 +5,6 @@ import { Argument, Command } from 'commander'
 import which from 'which'
 import { createClient } from '../../client/client.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { RUN_AGENTS, RunAgent } from '../../runners/agents/install/run-settings.ts'
 import { findService } from '../../state/owner/find-owner.ts'
 import { explain } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -19,8 +18,8 @@ interface Options extends WorkspaceOptions {
   json?: boolean
 }
 
-/** Duplicates `RUN_AGENTS`: importing it would load everything about settings for the help. */
-const AGENTS: typeof RUN_AGENTS = ['claude', 'codex']
+/** Those with `runArguments`: importing them would load everything about settings for the help. */
+const AGENTS = ['claude', 'codex']
 const OTHERS = ['gemini', 'opencode', 'copilot']
 
 export function command(): Command {
@@ -49,7 +48,7 @@ export function command(): Command {
 }
 
 async function start(agent: string, args: string[], options: Options): Promise<number> {
-  if (!isRunAgent(agent)) {
+  if (!AGENTS.includes(agent)) {
     throw new AppError(
       'bad_request',
       `${agent} takes no hooks from its arguments. Install them: casefile hooks install ${agent}`,
@@ -67,17 +66,9 @@ async function start(agent: string, args: string[], options: Options): Promise<n
   const client = createClient({ url }, new AbortController().signal)
   const case_id = options.case === undefined ? null : await resolveCase(client, options.case)
   if (case_id !== null) await client.request('GET', `/cases/${case_id}`)
-  const [{ hookArguments }, { hookFiles }] = await Promise.all([
-    import('../../runners/agents/install/run-settings.ts'),
-    import('../../runners/agents/install/hook-files.ts'),
-  ])
-  const hooks = await hookArguments(agent, stateDir, {
-    root,
-    script: hookFiles(stateDir).script,
-    isUser: false,
-    isShared: false,
-    isStrict: options.strict ?? false,
-  })
+  const { hookAgent, hookTarget } = await import('../../runners/agents/install/hook-agents.ts')
+  const target = hookTarget({ root, stateDir }, 'local', options.strict)
+  const hooks = await hookAgent(agent).runArguments!(stateDir, target)
   // as the shell finds it: this terminal is the operator's, who may run an agent from the workspace
   if ((await which(agent, { nothrow: true })) === null) {
     throw new AppError('provider_unavailable', `${agent} is not on the PATH. Install it first.`)
@@ -104,8 +95,4 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     .catch((error: unknown) => ownTerminal().warn(String(error)))
   const [code, signal] = await ended
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
-}
-
-function isRunAgent(agent: string): agent is RunAgent {
-  return AGENTS.some((each) => each === agent)
 }

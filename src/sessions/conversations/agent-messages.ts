@@ -1,18 +1,11 @@
 import type { Conversation, ConversationAgent } from '../../model/conversation.ts'
 import type { Session } from '../../model/session.ts'
+import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
 
-/** How each agent presents a plan, as sentences for it. */
-export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
-  claude:
-    'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
-  copilot: 'Present a plan: write it, then call exit_plan_mode.',
-  cursor: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
-  vscode: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
-  codex:
-    'Present a plan in plan mode (the person switches to it with Shift+Tab), or hand one in with the tool propose_plan of the MCP server casefile.',
-  gemini: 'Present a plan: call enter_plan_mode, write the plan, then call exit_plan_mode.',
-  opencode: 'Hand in a plan with the tool submit_plan.',
-  other: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
+/** How an agent presents a plan, as a sentence for it. */
+export function howToPlan(agent: ConversationAgent): string {
+  const byMcp = 'Hand in a plan with the tool propose_plan of the MCP server casefile.'
+  return dialectOf(agent)?.howToPlan ?? byMcp
 }
 
 /** How any agent proposes an intent, as sentences for it. */

@@ -12,7 +12,7 @@ import {
   BEGINS_SOON,
   boundNotice,
   goOnText,
-  HOW_TO_PLAN,
+  howToPlan,
   notesText,
   pageOf,
   putOffNotice,
@@ -71,7 +71,7 @@ export function createBriefing(
     known.save(conversation)
     return {
       is: 'context',
-      text: openingPrompt(taskText(title, HOW_TO_PLAN[agent]), context, layout.caseFolder(id)),
+      text: openingPrompt(taskText(title, howToPlan(agent)), context, layout.caseFolder(id)),
       notice: boundNotice(visibleText(title)),
     }
   }

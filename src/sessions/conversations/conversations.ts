@@ -20,7 +20,7 @@ import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
 import {
-  HOW_TO_PLAN,
+  howToPlan,
   howToPropose,
   NOT_YET,
   pageOf,
@@ -172,7 +172,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       scope,
       caseTitle: catalog.row(case_id!)?.title ?? case_id!,
       noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
-      howToPlan: `${howToPropose(case_id!)}. Or: ${HOW_TO_PLAN[agent]}`,
+      howToPlan: `${howToPropose(case_id!)}. Or: ${howToPlan(agent)}`,
     })
     if (!objection) {
       if (session && !isWorking) return passWithNotice(conversation, session, tool, request)

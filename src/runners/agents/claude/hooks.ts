@@ -25,6 +25,8 @@ export const claude: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  howToPlan:
+    'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
   usage: transcriptUsage,
 }
 

@@ -1,19 +1,25 @@
 import { join } from 'node:path'
+import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
+import { readJsonFile } from '../../../files/json-file.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
-import {
-  claudeDenial,
-  type HookKind,
-  type HookTarget,
-  hookCommand,
-} from '../install/hook-command.ts'
-import { jsonAgent } from '../install/json-agent.ts'
+import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
+import { claudeDenial } from '../install/hook-command.ts'
+import { hookFiles } from '../install/hook-files.ts'
 import type { HookGroup } from '../install/json-hooks.ts'
+import {
+  callsOf,
+  claudeBody,
+  claudeDenies,
+  groupLines,
+  READ_COMMAND,
+  TRIAL_FILE,
+  WRITE_COMMAND,
+} from '../install/trial-calls.ts'
+import { asRecord } from '../unknown-record.ts'
 import { claudeHome } from './home.ts'
 
-const SHORT_S = 30
-
 /** One event that a version does not know would make it ignore the whole file: all of these are in 2.1.197. */
-const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeoutS?: number }[] = [
+const HOOKS: readonly HookEntry[] = [
   { event: 'SessionStart', kind: 'tell' },
   { event: 'UserPromptSubmit', kind: 'tell' },
   { event: 'PreToolUse', matcher: '*', kind: 'gate' },
@@ -29,6 +35,8 @@ const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeout
   { event: 'SessionEnd', kind: 'tell' },
 ]
 
+const claudeGroups = groupsOf('claude', HOOKS, claudeDenial)
+
 /** Claude Code. Copilot, Cursor and VS Code read the files of a project too. */
 export const claudeHooks = jsonAgent(
   {
@@ -40,15 +48,45 @@ export const claudeHooks = jsonAgent(
       project: ({ root }) => join(root, '.claude', 'settings.json'),
       user: ({ environment }) => join(claudeHome(environment), 'settings.json'),
     },
+    async obstacle(file) {
+      const { disableAllHooks } = asRecord(await readJsonFile(file))
+      if (disableAllHooks !== true) return null
+      const reason = '"disableAllHooks" is true there, so no hook runs. Remove it.'
+      return { level: 'switched_off', reason }
+    },
+    failsOpen: 'if the hook is stopped or takes longer than 30 s, or if hooks are switched off',
+    trial: {
+      calls: (root) =>
+        callsOf(
+          ['Write', { file_path: join(root, TRIAL_FILE), content: '' }],
+          ['Bash', { command: WRITE_COMMAND }],
+          'mcp__test__write',
+          ['Read', { file_path: join(root, 'casefile.md') }],
+          ['Bash', { command: READ_COMMAND }],
+        ),
+      shell: {
+        body: claudeBody,
+        lines: (found) => groupLines(found, 'PreToolUse', 1000),
+        isDenied: (said) => said.exit === 2 || claudeDenies(said),
+      },
+    },
+    async runArguments(stateDir, target) {
+      const name = target.isStrict ? 'claude-strict.json' : 'claude.json'
+      return settingsArguments(hookFiles(stateDir).folder, name, claudeGroups(target))
+    },
   },
   claudeGroups,
 )
 
-export function claudeGroups(target: HookTarget): HookGroup[] {
-  const denial = claudeDenial(target)
-  return HOOKS.map(({ event, matcher, kind, timeoutS = SHORT_S }) => {
-    const command = hookCommand(target, { agent: 'claude', kind, more: ['$PPID'], denial })
-    const hooks = [{ type: 'command', command, timeout: timeoutS }]
-    return { event, group: { ...(matcher === undefined ? {} : { matcher }), hooks } }
-  })
+/** Writes settings with these hooks, and gives the arguments for them. */
+export async function settingsArguments(
+  folder: string,
+  name: string,
+  groups: readonly HookGroup[],
+): Promise<string[]> {
+  const hooks = Object.fromEntries(groups.map(({ event, group }) => [event, [group]]))
+  await makeFolder(folder, 0o700)
+  const path = join(folder, name)
+  await writeDurable(path, Buffer.from(`${JSON.stringify({ hooks }, null, 2)}\n`), { mode: 0o600 })
+  return ['--settings', path]
 }

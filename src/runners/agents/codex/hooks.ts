@@ -28,6 +28,8 @@ export const codex: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  howToPlan:
+    'Present a plan in plan mode (the person switches to it with Shift+Tab), or hand one in with the tool propose_plan of the MCP server casefile.',
   planOfTurn,
   usage: transcriptUsage,
   async send({ agent_session, transcript }, text) {

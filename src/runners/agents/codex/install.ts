@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
+import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
+import { claudeDenial, type HookTarget } from '../install/hook-command.ts'
+import { ownPlaces } from '../install/json-hooks.ts'
+import { readSettings } from '../install/settings-file.ts'
 import {
-  claudeDenial,
-  type HookKind,
-  type HookTarget,
-  hookCommand,
-} from '../install/hook-command.ts'
-import { jsonAgent } from '../install/json-agent.ts'
-import { type HookGroup, ownPlaces } from '../install/json-hooks.ts'
+  callsOf,
+  claudeBody,
+  claudeDenies,
+  groupLines,
+  READ_COMMAND,
+  TRIAL_FILE,
+  WRITE_COMMAND,
+} from '../install/trial-calls.ts'
 import { codexHome } from './home.ts'
 
-const SHORT_S = 30
 /** Codex cuts the limit of these events, and warns about a longer one. */
 const MOST_AT_END_S = 3
 
-const HOOKS: readonly { event: string; kind: HookKind; timeoutS?: number }[] = [
+const HOOKS: readonly HookEntry[] = [
   { event: 'SessionStart', kind: 'tell' },
   // the answer to its question "Implement this plan?" comes as a prompt
   { event: 'UserPromptSubmit', kind: 'hold', timeoutS: PLAN_WAIT_S + 5 },
@@ -26,6 +30,8 @@ const HOOKS: readonly { event: string; kind: HookKind; timeoutS?: number }[] = [
   { event: 'SessionEnd', kind: 'tell', timeoutS: MOST_AT_END_S },
 ]
 
+const codexGroups = groupsOf('codex', HOOKS, claudeDenial)
+
 export const codexHooks = jsonAgent(
   {
     id: 'codex',
@@ -35,19 +41,71 @@ export const codexHooks = jsonAgent(
       user: ({ environment }) => join(codexHome(environment), 'hooks.json'),
       project: ({ root }) => join(root, '.codex', 'hooks.json'),
     },
+    async obstacle(file, { environment }) {
+      const { realPath, text } = await readSettings(file)
+      const config = await readSettings(join(codexHome(environment), 'config.toml'))
+      const paths = realPath === file ? [file] : [file, realPath]
+      const trusts = paths.map((path) => codexTrust(text ?? '', path, config.text ?? ''))
+      const { count, trusted } = trusts.reduce((a, b) => (a.trusted >= b.trusted ? a : b))
+      if (trusted === count) return null
+      const which = trusted === 0 ? 'none of its hooks' : `only ${trusted} of its ${count} hooks`
+      const reason = `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`
+      return { level: 'not_trusted', reason }
+    },
+    failsOpen: 'if its hooks are not trusted, are stopped, or take longer than 30 s',
+    trial: {
+      calls: () =>
+        callsOf(
+          [
+            'apply_patch',
+            { command: `*** Begin Patch\n*** Add File: ${TRIAL_FILE}\n+\n*** End Patch` },
+          ],
+          ['Bash', { command: WRITE_COMMAND }],
+          'mcp__test__write',
+          ['Bash', { command: READ_COMMAND }],
+          ['update_plan', { plan: [] }],
+        ),
+      shell: {
+        body: (call, place) => ({
+          ...claudeBody(call, place),
+          turn_id: place.session,
+          model: 'test',
+        }),
+        lines: (found) => groupLines(found, 'PreToolUse', 1000),
+        isDenied: claudeDenies,
+      },
+    },
+    runArguments: async (_, target) => runArguments(target),
   },
   codexGroups,
 )
 
-export function codexGroups(target: HookTarget): HookGroup[] {
-  const denial = claudeDenial(target)
-  return HOOKS.map(({ event, kind, timeoutS = SHORT_S }) => {
-    const command = hookCommand(target, { agent: 'codex', kind, more: ['$PPID'], denial })
-    return { event, group: { hooks: [{ type: 'command', command, timeout: timeoutS }] } }
+/** Codex takes hooks, and the trust in them, from its arguments. Its daemon would have the hooks of another terminal. */
+function runArguments(target: HookTarget): string[] {
+  const trusted: string[] = []
+  const hooks = codexGroups(target).flatMap(({ event, group }) => {
+    const hook = group.hooks[0]!
+    const name = snakeCase(event)
+    const key = `/<session-flags>/config.toml:${name}:0:0`
+    const hash = codexHash(name, undefined, hook)
+    trusted.push(`${tomlString(key)}={trusted_hash=${tomlString(hash)}}`)
+    const value = `{type="command",command=${tomlString(hook.command)},timeout=${hook.timeout}}`
+    return ['-c', `hooks.${event}=[{hooks=[${value}]}]`]
   })
+  const state = ['-c', `hooks.state={${trusted.join(',')}}`]
+  return ['--disable', 'daemon_auto_start', ...hooks, ...state]
 }
 
-export interface CodexTrust {
+/** JSON's escapes are those of TOML, too. */
+function tomlString(text: string): string {
+  return JSON.stringify(text)
+}
+
+function snakeCase(event: string): string {
+  return event.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+}
+
+interface CodexTrust {
   /** The hooks in the file. */
   count: number
   /** How many of them the person has reviewed as they are now. */
@@ -58,10 +116,10 @@ export interface CodexTrust {
  * How many hooks of a file Codex runs: only those whose hash its own settings have. `configText` is its config.toml,
  * `path` the real path of the file.
  */
-export function codexTrust(text: string, path: string, configText: string): CodexTrust {
-  const places = ownPlaces(text, path, codexHooks.id)
+function codexTrust(text: string, path: string, configText: string): CodexTrust {
+  const places = ownPlaces(text, path, 'codex')
   const trusted = places.filter(({ event, groupIndex, hookIndex, matcher, hook }) => {
-    const name = event.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+    const name = snakeCase(event)
     const key = `${path}:${name}:${groupIndex}:${hookIndex}`
     return trustedHash(configText, key) === codexHash(name, matcher, hook)
   })
@@ -69,7 +127,7 @@ export function codexTrust(text: string, path: string, configText: string): Code
 }
 
 /** The hash of one hook as Codex 0.169.0 computes it, in its own settings and in the arguments of `codex`. */
-export function codexHash(
+function codexHash(
   eventName: string,
   matcher: string | undefined,
   { command, timeout }: { command: string; timeout?: unknown },

@@ -26,6 +26,7 @@ export const copilot: HookDialect = {
   noticeFields: (message) => ({ type: 'progress', message }),
   hasNoticeLine: true,
   blocksTerminal: true,
+  howToPlan: 'Present a plan: write it, then call exit_plan_mode.',
   editors: COPILOT_TOOLS.edit!,
 }
 

@@ -1,19 +1,21 @@
 import { join } from 'node:path'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
-import { fileAgent } from '../install/file-agent.ts'
+import { fileAgent, type HookEntry, lineOf } from '../install/agent-hooks.ts'
+import { denialReason, type HookTarget, isHookCommand } from '../install/hook-command.ts'
 import {
-  denialReason,
-  type HookKind,
-  type HookTarget,
-  hookCommand,
-  isHookCommand,
-} from '../install/hook-command.ts'
+  callsOf,
+  jsonIn,
+  limitIn,
+  parsed,
+  READ_COMMAND,
+  TRIAL_FILE,
+  WRITE_COMMAND,
+} from '../install/trial-calls.ts'
+import { asArray, asRecord } from '../unknown-record.ts'
 import { copilotHome } from './home.ts'
 
-const SHORT_S = 30
-
 /** Copilot runs a tool whose hook takes longer than its limit; the hook's own limit is shorter. */
-const HOOKS: readonly { event: string; kind: HookKind; timeoutS?: number }[] = [
+const HOOKS: readonly HookEntry[] = [
   { event: 'sessionStart', kind: 'tell' },
   { event: 'userPromptSubmitted', kind: 'tell' },
   // also the plan, which is a call of the tool exit_plan_mode
@@ -33,6 +35,36 @@ export const copilotHooks = fileAgent(
       user: ({ environment, key }) =>
         join(copilotHome(environment), 'hooks', `casefile-${key}.json`),
     },
+    failsOpen: 'if the hook takes longer than its limit',
+    trial: {
+      calls: (root) =>
+        callsOf(
+          ['create', { path: join(root, TRIAL_FILE), file_text: '' }],
+          ['bash', { command: WRITE_COMMAND }],
+          'test-write',
+          ['view', { path: join(root, 'casefile.md') }],
+          ['bash', { command: READ_COMMAND }],
+        ),
+      shell: {
+        body: ({ tool, input }, { root, session }) => ({
+          sessionId: session,
+          timestamp: Date.now(),
+          cwd: root,
+          toolName: tool,
+          toolArgs: input,
+        }),
+        lines: (found) =>
+          asArray(asRecord(asRecord(parsed(found)).hooks).preToolUse).flatMap((each) => {
+            const { bash, timeoutSec } = asRecord(each)
+            return typeof bash === 'string'
+              ? [{ matcher: undefined, command: bash, limitMs: limitIn(timeoutSec, 1000) }]
+              : []
+          }),
+        // only a limit that is over lets the tool run
+        isDenied: (said) =>
+          !said.timedOut && (said.exit !== 0 || jsonIn(said).permissionDecision === 'deny'),
+      },
+    },
   },
   { textOf: copilotFile, isOwn: (text) => isHookCommand('copilot', text) },
 )
@@ -42,11 +74,11 @@ function copilotFile(target: HookTarget): string {
     permissionDecision: 'deny',
     permissionDecisionReason: denialReason(target),
   })
-  const hooks = HOOKS.map(({ event, kind, timeoutS = SHORT_S }) => {
+  const hooks = HOOKS.map((entry) => {
     // what it sends does not name the event
-    const more = [`event=${event}`, '$PPID']
-    const bash = hookCommand(target, { agent: 'copilot', kind, more, denial })
-    return [event, [{ type: 'command', bash, timeoutSec: timeoutS }]]
+    const more = [`event=${entry.event}`]
+    const { command: bash, timeoutS } = lineOf(target, 'copilot', entry, { denial, more })
+    return [entry.event, [{ type: 'command', bash, timeoutSec: timeoutS }]]
   })
   return `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) }, null, 2)}\n`
 }

@@ -27,6 +27,7 @@ export const gemini: HookDialect = {
   answer,
   deny,
   blocksTerminal: true,
+  howToPlan: 'Present a plan: call enter_plan_mode, write the plan, then call exit_plan_mode.',
   usage,
 }
 

@@ -1,18 +1,21 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { readJsonFile } from '../../../files/json-file.ts'
+import { isWithin } from '../../../files/real-path.ts'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
+import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
+import { denialReason, type HookTarget } from '../install/hook-command.ts'
 import {
-  denialReason,
-  type HookKind,
-  type HookTarget,
-  hookCommand,
-} from '../install/hook-command.ts'
-import { jsonAgent } from '../install/json-agent.ts'
-import type { HookGroup } from '../install/json-hooks.ts'
+  callsOf,
+  groupLines,
+  jsonIn,
+  READ_COMMAND,
+  TRIAL_FILE,
+  WRITE_COMMAND,
+} from '../install/trial-calls.ts'
+import { asRecord } from '../unknown-record.ts'
 import { geminiHome } from './home.ts'
 
-const SHORT_S = 30
-
-const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeoutS?: number }[] = [
+const HOOKS: readonly HookEntry[] = [
   { event: 'SessionStart', kind: 'tell' },
   { event: 'BeforeAgent', kind: 'tell' },
   // also the plan, which is a call of the tool exit_plan_mode
@@ -21,6 +24,9 @@ const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeout
   { event: 'AfterAgent', kind: 'stop', timeoutS: STOP_WAIT_S + 5 },
   { event: 'SessionEnd', kind: 'tell' },
 ]
+
+const denial = (target: HookTarget) =>
+  JSON.stringify({ decision: 'deny', reason: denialReason(target) })
 
 export const geminiHooks = jsonAgent(
   {
@@ -31,16 +37,47 @@ export const geminiHooks = jsonAgent(
       user: ({ environment }) => join(geminiHome(environment), 'settings.json'),
       project: ({ root }) => join(root, '.gemini', 'settings.json'),
     },
+    async obstacle(_, { root, environment }) {
+      const file = join(geminiHome(environment), 'trustedFolders.json')
+      const isTrusted = Object.entries(asRecord(await readJsonFile(file))).some(
+        ([folder, level]) =>
+          (level === 'TRUST_FOLDER' && isWithin(folder, root)) ||
+          (level === 'TRUST_PARENT' && isWithin(dirname(folder), root)),
+      )
+      if (isTrusted) return null
+      const reason =
+        'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.'
+      return { level: 'not_trusted', reason }
+    },
+    failsOpen: 'if the folder is not trusted, or the hook is stopped',
+    trial: {
+      calls: (root) =>
+        callsOf(
+          ['write_file', { file_path: join(root, TRIAL_FILE), content: '' }],
+          ['run_shell_command', { command: WRITE_COMMAND }],
+          'mcp_test_write',
+          ['read_file', { file_path: join(root, 'casefile.md') }],
+          ['run_shell_command', { command: READ_COMMAND }],
+        ),
+      shell: {
+        body: ({ tool, input }, { root, session }) => ({
+          session_id: session,
+          transcript_path: join(root, `${session}.jsonl`),
+          cwd: root,
+          hook_event_name: 'BeforeTool',
+          timestamp: new Date().toISOString(),
+          tool_name: tool,
+          tool_input: input,
+        }),
+        lines: (found) => groupLines(found, 'BeforeTool', 1),
+        isDenied: (said) =>
+          said.exit === 2 ||
+          (said.exit === 0 && ['deny', 'block'].includes(String(jsonIn(said).decision))),
+      },
+    },
   },
-  geminiGroups,
+  groupsOf('gemini', HOOKS, denial, (command, timeoutS) => {
+    const timeout = timeoutS * 1000 // milliseconds
+    return { name: 'casefile', type: 'command', command, timeout }
+  }),
 )
-
-function geminiGroups(target: HookTarget): HookGroup[] {
-  const denial = JSON.stringify({ decision: 'deny', reason: denialReason(target) })
-  return HOOKS.map(({ event, matcher, kind, timeoutS = SHORT_S }) => {
-    const command = hookCommand(target, { agent: 'gemini', kind, more: ['$PPID'], denial })
-    // milliseconds
-    const hooks = [{ name: 'casefile', type: 'command', command, timeout: timeoutS * 1000 }]
-    return { event, group: { ...(matcher === undefined ? {} : { matcher }), hooks } }
-  })
-}

@@ -85,6 +85,8 @@ export interface HookDialect {
   noticeFields?(notice: string): Record<string, unknown> | null
   /** Whether they are a line of JSON before the answer, not a part of it. */
   hasNoticeLine?: boolean
+  /** How it presents a plan, as a sentence for it; without it, by MCP. */
+  howToPlan?: string
   /** Whether its terminal takes no key while the hook of a plan waits. */
   blocksTerminal?: boolean
   /** The tools that change only the files that they name, where a hook can spare the person a question of the agent. */

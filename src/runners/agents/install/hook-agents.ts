@@ -18,6 +18,11 @@ export const HOOK_AGENTS: readonly AgentHooks[] = [
   copilotHooks,
 ]
 
+/** One of them, by its id. */
+export function hookAgent(id: string): AgentHooks {
+  return HOOK_AGENTS.find((agent) => agent.id === id)!
+}
+
 /** Those on the PATH. */
 export async function installedAgents(
   environment: NodeJS.ProcessEnv,

@@ -1,17 +1,15 @@
 /** `casefile hooks test`: tries installed hooks against the running service, and stores what held. */
 
 import type { TrustFile } from '../../../settings/trust-file.ts'
-import type { AgentHooks } from './agent-hooks.ts'
-import { HOOK_AGENTS, hookTarget } from './hook-agents.ts'
+import { hookAgent, hookTarget } from './hook-agents.ts'
 import { isPlainCommand } from './hook-command.ts'
-import { hashOf, readSettings } from './install.ts'
 import { findAgent, hashOfScripts } from './levels.ts'
 import type { HookPlaces } from './service-hooks.ts'
+import { hashOf, readSettings } from './settings-file.ts'
 import type { HookStatus } from './status.ts'
 import { createTestedHooks } from './tested-hooks.ts'
 import { tryHooks } from './trial.ts'
 import { openScenes } from './trial-scenes.ts'
-import { TRIAL_WORDS } from './trial-words.ts'
 
 interface TestDeps {
   trust: TrustFile
@@ -38,8 +36,9 @@ export async function testHooks(
           untrusted.push(status.file)
           return null
         }
+        const { trial } = hookAgent(status.agent)
         const { program, version } = await findAgent(status.agent, places, null)
-        const result = await tryHooks({ agent: status.agent, root, found: found.hooks }, scenes)
+        const result = await tryHooks({ trial, root, found: found.hooks }, scenes)
         const hooks_sha256 = hashOf(found.hooks)
         const tested = { ...result, tested_at: now(), hooks_sha256, script_sha256 }
         return { file: status.file, tested: { ...tested, program, version } }
@@ -63,7 +62,7 @@ async function findHooks(
   places: HookPlaces,
 ): Promise<FoundHooks | null> {
   if (installed === 'unreadable') return null
-  const { find } = HOOK_AGENTS.find(({ id }) => id === agent) as AgentHooks
+  const { find } = hookAgent(agent)
   const { text } = await readSettings(file)
   const hooks = text === null ? null : find(text, file, hookTarget(places, place))
   return text === null || hooks === null ? null : { text, hooks }
@@ -79,6 +78,6 @@ async function mayTry(
   if (place === 'user' || installed === 'current') return true
   if ((await trust.read()).files.get(file) === hashOf(text)) return true
   const { script } = hookTarget({ root: '', stateDir }, place)
-  const lines = TRIAL_WORDS[agent]?.lines(hooks)
-  return lines?.every(({ command }) => isPlainCommand(command, script)) ?? false
+  const { shell } = hookAgent(agent).trial
+  return shell?.lines(hooks).every(({ command }) => isPlainCommand(command, script)) ?? false
 }

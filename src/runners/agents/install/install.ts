@@ -1,18 +1,14 @@
 /** Plans a change of an agent's settings, and carries it out. Nothing is written before the operator agreed. */
 
-import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
-import { hasCode } from '../../../files/errno.ts'
 import { isFolder } from '../../../files/folder-names.ts'
-import { realPathOf } from '../../../files/real-path.ts'
 import { removeEmptyFolder, removeFile } from '../../../files/remove-file.ts'
-import { decodeUtf8, readRegular } from '../../../files/safe-read.ts'
-import { AppError } from '../../../model/app-error.ts'
 import type { TrustFile } from '../../../settings/trust-file.ts'
 import type { AgentHooks, Place } from './agent-hooks.ts'
 import type { HookTarget } from './hook-command.ts'
 import type { InstalledFile, InstalledHooks } from './installed-hooks.ts'
+import { hashOf, readSettings } from './settings-file.ts'
 
 /** A change of one settings file. */
 export interface SettingsChange {
@@ -37,12 +33,9 @@ export interface ChangePlan {
   records: InstalledHooks
 }
 
-const MAX_BYTES = 4 * 1024 * 1024
-
 export async function planInstall(plan: ChangePlan): Promise<SettingsChange> {
   const { agent, path, target } = plan
   const { realPath, before, base, known } = await withoutHooks(plan)
-  const isFolderNew = known?.is_folder_new ?? !(await isFolder(dirname(realPath)))
   const after = agent.add(base, path, target)
   return {
     agent,
@@ -53,8 +46,8 @@ export async function planInstall(plan: ChangePlan): Promise<SettingsChange> {
     after,
     known,
     record: {
-      ...difference(base, after),
-      is_folder_new: isFolderNew,
+      is_new: known?.is_new ?? before === null,
+      is_folder_new: known?.is_folder_new ?? !(await isFolder(dirname(realPath))),
       hooks_sha256: hashOf(agent.find(after, path, target) ?? ''),
     },
   }
@@ -63,7 +56,9 @@ export async function planInstall(plan: ChangePlan): Promise<SettingsChange> {
 export async function planRemoval(plan: ChangePlan): Promise<SettingsChange> {
   const { realPath, before, base, known } = await withoutHooks(plan)
   const { agent, place, path } = plan
-  return { agent, place, path, realPath, before, after: base, known, record: null }
+  // nothing else came into a file that was new
+  const after = known?.is_new && /^\s*\{\s*\}\s*$/.test(base ?? '') ? null : base
+  return { agent, place, path, realPath, before, after, known, record: null }
 }
 
 export async function carryOut(
@@ -72,7 +67,6 @@ export async function carryOut(
   trust: TrustFile,
 ): Promise<void> {
   const { realPath, before, after, known, record } = change
-  // first: with a record of a change that was not made, the text does not match, and it counts for nothing
   await records.write(realPath, record)
   if (before === after) return
   if (after === null) {
@@ -104,77 +98,9 @@ async function keepTrust(
   await trust.write({ ...trusted, files }, new Date().toISOString())
 }
 
-/** The settings as they were before Casefile changed them, or with its hooks taken out. */
+/** The settings with the hooks taken out. */
 async function withoutHooks({ agent, path, target, records }: ChangePlan) {
   const { realPath, text: before } = await readSettings(path)
-  const known = await records.read(realPath)
-  const undone = before !== null && known !== null ? undo(before, known) : undefined
-  const base =
-    undone !== undefined ? undone : before === null ? null : agent.remove(before, path, target)
-  return { realPath, before, base, known }
-}
-
-/** Follows symbolic links on purpose: many people keep their settings in a repository, and link to them. */
-export async function readSettings(
-  path: string,
-): Promise<{ realPath: string; text: string | null }> {
-  const realPath = await realPathIn(path)
-  const read = await readRegular(realPath, { maxBytes: MAX_BYTES })
-  if (!read.ok && read.reason === 'missing') return { realPath, text: null }
-  const decoded = read.ok ? decodeUtf8(read.bytes) : null
-  if (decoded?.ok) return { realPath, text: decoded.text }
-  const why = read.ok
-    ? 'it is not UTF-8'
-    : read.reason === 'symbolic_link'
-      ? 'it is a symbolic link to nothing'
-      : read.detail
-  throw unchangeable(path, why)
-}
-
-async function realPathIn(path: string): Promise<string> {
-  try {
-    return await realPathOf(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOTDIR')) throw unchangeable(path, 'a part of its path is not a folder')
-    if (hasCode(error, 'ELOOP')) throw unchangeable(path, 'a symbolic link leads back to itself')
-    if (hasCode(error, 'EACCES'))
-      throw unchangeable(path, 'there is no permission to open its folder')
-    throw error
-  }
-}
-
-function unchangeable(path: string, why: string): AppError {
-  return new AppError('unreadable_file', `${path} cannot be changed: ${why}. Nothing was written.`)
-}
-
-/** What changed between two texts, as one range. */
-function difference(
-  base: string | null,
-  after: string,
-): Omit<InstalledFile, 'is_folder_new' | 'hooks_sha256'> {
-  const from = base ?? ''
-  let offset = 0
-  while (offset < from.length && from[offset] === after[offset]) offset++
-  let tail = 0
-  const most = Math.min(from.length, after.length) - offset
-  while (tail < most && from.at(-1 - tail) === after.at(-1 - tail)) tail++
-  return {
-    is_new: base === null,
-    offset,
-    original: from.slice(offset, from.length - tail),
-    length: after.length - tail - offset,
-    sha256: hashOf(after),
-  }
-}
-
-/** The text before the change that the record tells of; undefined if somebody changed the file since. */
-function undo(text: string, record: InstalledFile): string | null | undefined {
-  if (hashOf(text) !== record.sha256) return undefined
-  if (record.is_new) return null
-  const { offset, original, length } = record
-  return text.slice(0, offset) + original + text.slice(offset + length)
-}
-
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  const base = before === null ? null : agent.remove(before, path, target)
+  return { realPath, before, base, known: await records.read(realPath) }
 }

@@ -1,6 +1,6 @@
 import { visibleText } from '../../../model/visible-text.ts'
+import { hookAgent } from './hook-agents.ts'
 import type { HookLevel, LeveledHooks, LeveledReport } from './levels.ts'
-import { FAILS_OPEN } from './status.ts'
 
 /** Each level as a word, and how its reason follows it. */
 const WORDS: Readonly<Record<HookLevel, readonly [word: string, link: string]>> = {
@@ -61,7 +61,8 @@ export function hookLines({ hooks, missing, warnings }: LeveledReport): string[]
     ),
     ...missing.map((agent) => `${agent}: has no hooks; casefile hooks install ${agent} gates it`),
     ...[...agents].map(
-      (agent) => `${agent}: a tool runs without an answer of Casefile ${FAILS_OPEN[agent]}`,
+      (agent) =>
+        `${agent}: a tool runs without an answer of Casefile ${hookAgent(agent).failsOpen}`,
     ),
   ].map(visibleText)
 }

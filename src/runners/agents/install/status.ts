@@ -1,21 +1,14 @@
 /** What is installed where, and what could keep it from working. Reads the settings, and changes nothing. */
 
-import { dirname, join } from 'node:path'
-import { readJsonFile } from '../../../files/json-file.ts'
-import { isWithin } from '../../../files/real-path.ts'
 import { AppError } from '../../../model/app-error.ts'
 import { findProgram } from '../../process/find-program.ts'
-import { codexHome } from '../codex/home.ts'
-import { codexTrust } from '../codex/install.ts'
-import { geminiHome } from '../gemini/home.ts'
 import { SYSTEM_FOLDERS } from '../hooks/hook-script.ts'
-import { asRecord } from '../unknown-record.ts'
-import type { AgentHooks, Homes, Place } from './agent-hooks.ts'
+import type { AgentHooks, Homes, Obstacle, Place } from './agent-hooks.ts'
 import { HOOK_AGENTS, hookTarget, workspaceKey } from './hook-agents.ts'
 import type { HookTarget } from './hook-command.ts'
-import { hashOf, readSettings } from './install.ts'
 import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
 import type { HookPlaces } from './service-hooks.ts'
+import { hashOf, readSettings } from './settings-file.ts'
 
 export interface HookStatus {
   agent: string
@@ -30,12 +23,6 @@ export interface HookStatus {
   obstacle: Obstacle | null
   /** Why the hooks may not run, and what to do; empty if nothing is known. */
   warnings: string[]
-}
-
-/** `not_trusted`: by the agent. */
-export interface Obstacle {
-  level: 'not_trusted' | 'switched_off'
-  reason: string
 }
 
 export interface HooksReport {
@@ -92,7 +79,7 @@ async function statusesOf(
     try {
       const status = await statusOf(agent, file, hookTarget(homes, place), records)
       if (status === null) continue
-      const obstacle = (await OBSTACLES[agent.id]?.(file, homes)) ?? null
+      const obstacle = (await agent.obstacle?.(file, homes)) ?? null
       const warnings = obstacle === null ? [] : [obstacle.reason]
       found.push({ ...common, ...status, obstacle, warnings })
     } catch (error) {
@@ -131,48 +118,4 @@ async function statusOf(
   const isOurs = record !== null && record.hooks_sha256 === hooks_sha256
   const is_strict = / strict\b/.test(present)
   return { installed: isOurs ? 'older' : 'changed', is_strict, hooks_sha256 }
-}
-
-type FindObstacle = (file: string, homes: Homes) => Promise<Obstacle | null>
-
-/** What each agent asks for besides its settings. */
-const OBSTACLES: Record<string, FindObstacle> = {
-  claude: async (file) => {
-    const { disableAllHooks } = asRecord(await readJsonFile(file))
-    if (disableAllHooks !== true) return null
-    const reason = '"disableAllHooks" is true there, so no hook runs. Remove it.'
-    return { level: 'switched_off', reason }
-  },
-  codex: async (file, { environment }) => {
-    const { realPath, text } = await readSettings(file)
-    const config = await readSettings(join(codexHome(environment), 'config.toml'))
-    const paths = realPath === file ? [file] : [file, realPath]
-    const trusts = paths.map((path) => codexTrust(text ?? '', path, config.text ?? ''))
-    const { count, trusted } = trusts.reduce((a, b) => (a.trusted >= b.trusted ? a : b))
-    if (trusted === count) return null
-    const which = trusted === 0 ? 'none of its hooks' : `only ${trusted} of its ${count} hooks`
-    const reason = `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`
-    return { level: 'not_trusted', reason }
-  },
-  gemini: async (_, { root, environment }) => {
-    const known = asRecord(await readJsonFile(join(geminiHome(environment), 'trustedFolders.json')))
-    const isTrusted = Object.entries(known).some(
-      ([folder, level]) =>
-        (level === 'TRUST_FOLDER' && isWithin(folder, root)) ||
-        (level === 'TRUST_PARENT' && isWithin(dirname(folder), root)),
-    )
-    if (isTrusted) return null
-    const reason =
-      'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.'
-    return { level: 'not_trusted', reason }
-  },
-}
-
-/** When a tool runs although Casefile has not answered, with these hooks. */
-export const FAILS_OPEN: Readonly<Record<string, string>> = {
-  claude: 'if the hook is stopped or takes longer than 30 s, or if hooks are switched off',
-  codex: 'if its hooks are not trusted, are stopped, or take longer than 30 s',
-  gemini: 'if the folder is not trusted, or the hook is stopped',
-  opencode: 'if its plugin is not loaded',
-  copilot: 'if the hook takes longer than its limit',
 }

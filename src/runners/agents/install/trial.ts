@@ -6,14 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { writeDurable } from '../../../files/durable-write.ts'
 import { runStepProcess } from '../../enclosure/step-process.ts'
 import { testSession } from '../hooks/hook-test.ts'
+import { type HookTrial, matches, type TrialAnswer, type TrialCall } from './trial-calls.ts'
 import type { Scene, Scenes } from './trial-scenes.ts'
-import {
-  matches,
-  opencodeCalls,
-  TRIAL_WORDS,
-  type TrialAnswer,
-  type TrialCall,
-} from './trial-words.ts'
 
 /** What a trial can show. `denies_all`: also what only reads. */
 export const TRIAL_LEVELS = ['gated', 'recorded_only', 'fails_open', 'denies_all'] as const
@@ -26,7 +20,7 @@ export interface TrialResult {
 }
 
 export interface TrialSubject {
-  agent: string
+  trial: HookTrial
   root: string
   /** The hooks in its settings, as `AgentHooks.find` gives them. */
   found: string
@@ -36,7 +30,8 @@ export interface TrialSubject {
 const MOST_MS = 60_000
 
 export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<TrialResult> {
-  const calls = TRIAL_WORDS[subject.agent]?.calls(subject.root) ?? opencodeCalls(subject.root)
+  const { calls: callsIn, shell } = subject.trial
+  const calls = callsIn(subject.root)
   const isDenied = (call: TrialCall, scene: Scene) => isCallDenied(subject, call, scene, scenes)
   const open: TrialCall[] = []
   const blocked: TrialCall[] = []
@@ -50,8 +45,7 @@ export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<T
     return { level: 'recorded_only', reason: `${named(open)} would have run` }
   }
   const opens = open.length > 0 ? [`it calls ${named(open)}`] : []
-  const isOfShell = subject.agent in TRIAL_WORDS
-  const others = scenes.others.filter((scene) => isOfShell || !scene.isOfShell)
+  const others = scenes.others.filter((scene) => shell !== null || !scene.isOfShell)
   // lines with different matchers can differ
   const gated = new Map(
     writes.filter((call) => !open.includes(call)).map((call) => [linesKey(subject, call), call]),
@@ -73,20 +67,19 @@ export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<T
 }
 
 /** The same for calls that the same lines are asked about. */
-function linesKey({ agent, found }: TrialSubject, { tool }: TrialCall): string {
-  const lines = TRIAL_WORDS[agent]?.lines(found) ?? []
+function linesKey({ trial, found }: TrialSubject, { tool }: TrialCall): string {
+  const lines = trial.shell?.lines(found) ?? []
   return JSON.stringify(lines.map(({ matcher }) => matches(matcher, tool)))
 }
 
 async function isCallDenied(
-  { agent, root, found }: TrialSubject,
+  { trial: { shell }, root, found }: TrialSubject,
   call: TrialCall,
   scene: Scene,
   { folder }: Scenes,
 ): Promise<boolean> {
   const session = testSession()
-  const words = TRIAL_WORDS[agent]
-  if (words === undefined) {
+  if (shell === null) {
     const plugin = join(folder, `${randomUUID()}.mjs`)
     await writeDurable(plugin, Buffer.from(scene.redirect(found)), { mode: 0o600 })
     const argv = [process.execPath, '--input-type=module', '-e', CALL_PLUGIN]
@@ -94,11 +87,11 @@ async function isCallDenied(
     const said = await run(argv, input, { root, env: scene.env, limitMs: MOST_MS })
     return said.exit === DENIED_EXIT
   }
-  const input = JSON.stringify(words.body(call, { root, session }))
-  for (const { matcher, command, limitMs } of words.lines(found)) {
+  const input = JSON.stringify(shell.body(call, { root, session }))
+  for (const { matcher, command, limitMs } of shell.lines(found)) {
     if (!matches(matcher, call.tool)) continue
     const argv = ['/bin/sh', '-c', scene.redirect(command)]
-    if (words.isDenied(await run(argv, input, { root, env: scene.env, limitMs }))) return true
+    if (shell.isDenied(await run(argv, input, { root, env: scene.env, limitMs }))) return true
   }
   return false
 }

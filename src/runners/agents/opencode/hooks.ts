@@ -17,6 +17,7 @@ export const opencode: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  howToPlan: 'Hand in a plan with the tool submit_plan.',
   // the sums of the plugin
   async usage(_, event) {
     const counts = tokenSums(event?.used, {

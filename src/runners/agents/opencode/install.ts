@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path'
 import { SERVER_SECRET } from '../hooks/hook-script.ts'
-import { fileAgent } from '../install/file-agent.ts'
+import { fileAgent } from '../install/agent-hooks.ts'
 import { denialReason, type HookTarget } from '../install/hook-command.ts'
+import { callsOf, READ_COMMAND, TRIAL_FILE, WRITE_COMMAND } from '../install/trial-calls.ts'
 import { opencodeFolder } from './home.ts'
 
 const MARK = '// The plugin of Casefile for opencode.'
@@ -16,6 +17,18 @@ export const opencodeHooks = fileAgent(
       local: ({ root }) => join(root, '.opencode', 'plugins', 'casefile.js'),
       user: ({ environment, key }) =>
         join(opencodeFolder(environment, 'config'), 'plugins', `casefile-${key}.js`),
+    },
+    failsOpen: 'if its plugin is not loaded',
+    trial: {
+      calls: (root) =>
+        callsOf(
+          ['write', { filePath: join(root, TRIAL_FILE), content: '' }],
+          ['bash', { command: WRITE_COMMAND }],
+          'test_write',
+          ['read', { filePath: join(root, 'casefile.md') }],
+          ['bash', { command: READ_COMMAND }],
+        ),
+      shell: null,
     },
   },
   { textOf: pluginText, isOwn: (text) => text.startsWith(MARK) },
