@@ -22,6 +22,7 @@ const PROGRAM = {
 const WORKERS = {
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
+  'call-check-main': 'src/runners/call-check-main.ts',
   'render-worker': 'src/rendering/render-worker.ts',
   'program-process-main': 'src/platform/program-process-main.ts',
   'scripted-agent': 'src/demo/scripted-agent.ts',

@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import t from 'tap'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
+import { callCheck } from '../../src/runners/call-check.ts'
+import type { WorkRequest } from '../../src/runners/contract.ts'
+import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
@@ -195,3 +199,49 @@ t.test('the reason names what is outside and what is allowed', async (t) => {
   t.equal(outsideScope(ALL, { path: '../x', command: 'rm -rf .' }), null)
   t.equal(outsideScope(SCOPE, {}), null)
 })
+
+t.test(
+  'an agent that is started asks before each call, where the walls do not hold the plan',
+  async (t) => {
+    const top = realpathSync(t.testdir({ work: { src: {} }, run: {} }))
+    const checked = (plan: string, kind: 'none' | 'mount') => {
+      const sandbox = { ...noSandbox(), kind }
+      const agent = { env: {}, folder: `${top}/run`, sandbox }
+      return callCheck({ plan, workdir: `${top}/work`, agent } as unknown as WorkRequest)
+    }
+    t.equal(await checked('1. Do it.', 'mount'), null)
+    t.type(await checked('1. Do it.', 'none'), 'string')
+    const plan = '1. Do it.\n\n## Scope\n\n- paths: src/**\n- commands: npm test\n'
+    const command = (await checked(plan, 'mount'))!
+    const reason = (tool_name: string, tool_input: object) => {
+      const input = JSON.stringify({ tool_name, tool_input })
+      const said = execFileSync('/bin/sh', ['-c', command], { input, encoding: 'utf8' })
+      return said === '' ? null : JSON.parse(said).hookSpecificOutput.permissionDecisionReason
+    }
+    t.equal(reason('Write', { file_path: `${top}/work/src/a.ts` }), null)
+    t.equal(reason('Read', { file_path: 'test/a.ts' }), null)
+    t.equal(reason('Bash', { command: 'npm test' }), null)
+    t.equal(reason('Bash', { command: 'cat src/a.ts' }), null, 'it may read')
+    t.equal(reason('TodoWrite', { todos: [] }), null)
+    t.match(
+      reason('Write', { file_path: 'test/a.ts' }),
+      /^Casefile: test\/a.ts is outside the scope/,
+    )
+    t.match(reason('Bash', { command: 'rm src/a.ts' }), /"rm src\/a.ts" is outside the scope/)
+    const patch = '*** Begin Patch\n*** Add File: b.ts\n+\n*** End Patch'
+    t.match(reason('apply_patch', { command: patch }), /b.ts is outside the scope/)
+    t.match(reason('Edit', { file_path: '/etc/x' }), /outside the working folder/)
+    t.match(reason('Unknown', { text: 'x' }), /names no path/)
+    const asking = KNOWN_AGENTS.filter(({ hookArguments }) => hookArguments)
+    t.strictSame(asking.map(({ id }) => id).sort(), ['claude', 'codex'])
+    for (const { hookArguments } of asking) {
+      const words = await hookArguments!(command, `${top}/run`)
+      const settings =
+        words[0] === '--settings' ? readFileSync(words[1]!, 'utf8') : words.join('\n')
+      t.match(settings, /PreToolUse/)
+      t.ok(settings.includes(JSON.stringify(command).slice(1, -1)))
+    }
+    rmSync(`${top}/run/allowed.json`)
+    t.match(reason('Read', { file_path: 'src/a.ts' }), /could not check/, 'it fails closed')
+  },
+)

@@ -1,6 +1,5 @@
-import { readPlan } from '../../markdown/plan-steps.ts'
 import { notLoaded } from '../../model/app-error.ts'
-import { scratchFolder } from '../agents/user-places.ts'
+import { allowedPathsOf } from '../call-check.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -11,7 +10,6 @@ import {
   type WorkResult,
 } from '../contract.ts'
 import type { AcpSpec } from './acp-spec.ts'
-import { temporaryFolders } from './allowed-paths.ts'
 import type { AcpRun } from './run-agent.ts'
 
 /**
@@ -47,14 +45,7 @@ async function plan(spec: AcpSpec, request: PlanRequest): Promise<PlanResult> {
 async function execute(spec: AcpSpec, request: WorkRequest): Promise<WorkResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
-  const { scope } = await readPlan(request.plan)
-  const allowedPaths = {
-    workdir,
-    closed: agent.closed ?? [],
-    temporary: await temporaryFolders(agent.env.TMPDIR),
-    scratch: await scratchFolder(agent.env, workdir),
-    scope,
-  }
+  const allowedPaths = await allowedPathsOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
     await runAgent({ spec, allowedPaths, workdir, timeoutMs, agent, signal })

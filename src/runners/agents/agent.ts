@@ -67,6 +67,8 @@ export interface CommandSpec extends AgentSpec {
   resume: CommandLine | null
   /** Null for a program that only plans. */
   work: CommandLine | null
+  /** The arguments that make it run a hook before each call of a tool; `folder` is that of the run. */
+  hookArguments?(command: string, folder: string): Promise<readonly string[]>
 }
 
 export interface CommandLine {

@@ -99,7 +99,7 @@ export function createEventParser(
       const wasDenied = denials.has(String(id))
       shown.result(String(id), facts, wasDenied ? { ...result, status: 'denied' } : result)
       if (wasDenied) return
-      if (result.status === 'denied') noteDenied(facts, result.text)
+      if (result.status === 'denied') run.denied(id, facts, result.text)
       else noteCall(facts, status)
     },
     denied(id, facts, reason) {

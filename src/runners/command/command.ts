@@ -4,6 +4,7 @@ import type { ProviderSettings } from '../../model/settings.ts'
 import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import { KNOWN_AGENTS } from '../agents/registry.ts'
+import { callCheck } from '../call-check.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -93,7 +94,10 @@ async function execute(
   const { workdir, signal } = request
   const agent = agentOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
-  const run = { mode: 'work', session: null, line, timeoutMs } as const
+  const check = spec.hookArguments ? await callCheck(request) : null
+  const hooks = check === null ? [] : await spec.hookArguments!(check, agent.folder)
+  const checked = { ...line, argv: [...line.argv, ...hooks] }
+  const run = { mode: 'work', session: null, line: checked, timeoutMs } as const
   const { runCommand } = await import('./command-run.ts').catch(notLoaded)
   try {
     const end = await runCommand({ ...run, spec, args, workdir, agent, signal })

@@ -1,11 +1,9 @@
 import { join } from 'node:path'
-import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
 import { claudeDenial } from '../install/hook-command.ts'
 import { hookFiles } from '../install/hook-files.ts'
-import type { HookGroup } from '../install/json-hooks.ts'
 import {
   callsOf,
   claudeBody,
@@ -17,6 +15,7 @@ import {
 } from '../install/trial-calls.ts'
 import { asRecord } from '../unknown-record.ts'
 import { claudeHome } from './home.ts'
+import { settingsArguments } from './hook-settings.ts'
 
 /** One event that a version does not know would make it ignore the whole file: all of these are in 2.1.197. */
 const HOOKS: readonly HookEntry[] = [
@@ -77,16 +76,3 @@ export const claudeHooks = jsonAgent(
   },
   claudeGroups,
 )
-
-/** Writes settings with these hooks, and gives the arguments for them. */
-export async function settingsArguments(
-  folder: string,
-  name: string,
-  groups: readonly HookGroup[],
-): Promise<string[]> {
-  const hooks = Object.fromEntries(groups.map(({ event, group }) => [event, [group]]))
-  await makeFolder(folder, 0o700)
-  const path = join(folder, name)
-  await writeDurable(path, Buffer.from(`${JSON.stringify({ hooks }, null, 2)}\n`), { mode: 0o600 })
-  return ['--settings', path]
-}

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
-import { claudeDenial, type HookTarget } from '../install/hook-command.ts'
+import { claudeDenial } from '../install/hook-command.ts'
 import { ownPlaces } from '../install/json-hooks.ts'
 import { readSettings } from '../install/settings-file.ts'
 import {
@@ -15,6 +14,7 @@ import {
   WRITE_COMMAND,
 } from '../install/trial-calls.ts'
 import { codexHome } from './home.ts'
+import { codexHash, hookArguments, snakeCase } from './hook-arguments.ts'
 
 /** Codex cuts the limit of these events, and warns about a longer one. */
 const MOST_AT_END_S = 3
@@ -75,35 +75,14 @@ export const codexHooks = jsonAgent(
         isDenied: claudeDenies,
       },
     },
-    runArguments: async (_, target) => runArguments(target),
+    // its daemon would have the hooks of another terminal
+    runArguments: async (_, target) => [
+      ...['--disable', 'daemon_auto_start'],
+      ...hookArguments(codexGroups(target)),
+    ],
   },
   codexGroups,
 )
-
-/** Codex takes hooks, and the trust in them, from its arguments. Its daemon would have the hooks of another terminal. */
-function runArguments(target: HookTarget): string[] {
-  const trusted: string[] = []
-  const hooks = codexGroups(target).flatMap(({ event, group }) => {
-    const hook = group.hooks[0]!
-    const name = snakeCase(event)
-    const key = `/<session-flags>/config.toml:${name}:0:0`
-    const hash = codexHash(name, undefined, hook)
-    trusted.push(`${tomlString(key)}={trusted_hash=${tomlString(hash)}}`)
-    const value = `{type="command",command=${tomlString(hook.command)},timeout=${hook.timeout}}`
-    return ['-c', `hooks.${event}=[{hooks=[${value}]}]`]
-  })
-  const state = ['-c', `hooks.state={${trusted.join(',')}}`]
-  return ['--disable', 'daemon_auto_start', ...hooks, ...state]
-}
-
-/** JSON's escapes are those of TOML, too. */
-function tomlString(text: string): string {
-  return JSON.stringify(text)
-}
-
-function snakeCase(event: string): string {
-  return event.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
-}
 
 interface CodexTrust {
   /** The hooks in the file. */
@@ -124,21 +103,6 @@ function codexTrust(text: string, path: string, configText: string): CodexTrust 
     return trustedHash(configText, key) === codexHash(name, matcher, hook)
   })
   return { count: places.length, trusted: trusted.length }
-}
-
-/** The hash of one hook as Codex 0.169.0 computes it, in its own settings and in the arguments of `codex`. */
-function codexHash(
-  eventName: string,
-  matcher: string | undefined,
-  { command, timeout }: { command: string; timeout?: unknown },
-): string {
-  const hook = { async: false, command, timeout, type: 'command' }
-  const hashed = {
-    event_name: eventName,
-    hooks: [hook],
-    ...(matcher === undefined ? {} : { matcher }),
-  }
-  return `sha256:${createHash('sha256').update(JSON.stringify(hashed)).digest('hex')}`
 }
 
 /** Codex itself writes these tables, each as a header and its values. */

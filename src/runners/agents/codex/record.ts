@@ -16,6 +16,8 @@ import { CODEX_TOOLS } from './tools.ts'
 
 /** The words of a rejection are at its beginning. */
 const MAX_REJECTION = 10_000
+/** By a hook of ours. */
+const BLOCKED = /^Command blocked by PreToolUse hook: (Casefile: [^\n]*?)\.? Command: /
 
 /**
  * Reads the file in which Codex records a conversation (its "rollout"). Codex does not report some actions: commands that the sandbox blocks at once, and actions that Codex's own policy rejects.
@@ -114,6 +116,8 @@ function recordedResult(output: string): ToolResult | null {
  * reads the text that its model gets (0.169).
  */
 export function codexRejection(text: string): string | null {
+  const [, blocked] = BLOCKED.exec(text.slice(0, MAX_REJECTION)) ?? []
+  if (blocked !== undefined) return clauseOf(blocked)
   if (!/^(?:exec_command failed: .*\breject|patch rejected\b|.*\breject command\b)/i.test(text)) {
     return null
   }

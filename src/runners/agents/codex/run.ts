@@ -9,6 +9,7 @@ import type { ToolResult } from '../readable-output.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 import { CODEX_LOGIN, codexHome } from './home.ts'
+import { hookArguments } from './hook-arguments.ts'
 import { codexRejection, readCodexRecord, sandboxError } from './record.ts'
 import { CODEX_TOOLS } from './tools.ts'
 import { codexUsage } from './usage.ts'
@@ -47,6 +48,10 @@ export const codex: Agent = {
     work: line('exec', '{args}', ...END, '--sandbox', 'workspace-write', '-'),
   }),
   events: codexEvents,
+  hookArguments: async (command) =>
+    hookArguments([
+      { event: 'PreToolUse', group: { hooks: [{ type: 'command', command, timeout: 60 }] } },
+    ]),
 }
 
 /** What `codex exec --json` prints, as of 0.169. */
@@ -176,4 +181,5 @@ function denialIn({ type, aggregated_output }: UnknownRecord, status: string): s
 }
 
 /** A rejection by its policy is in no event and does not change its exit code; only its log has it (0.169). */
-const REJECTION = /codex_core::\S{0,200}router: error=(.*\breject.*)$/i
+const REJECTION =
+  /codex_core::\S{0,200}router: error=(.*\breject.*|Command blocked by PreToolUse hook: .*)$/i

@@ -1,0 +1,44 @@
+/** What makes an agent that Casefile started ask, before each call of a tool, whether its plan allows it. */
+
+import { fileURLToPath } from 'node:url'
+import { writeDurable } from '../files/durable-write.ts'
+import { readPlan } from '../markdown/plan-steps.ts'
+import { isUnlimited } from '../model/scope.ts'
+import { workerFile } from '../package-files.ts'
+import { type AllowedPaths, temporaryFolders } from './acp/allowed-paths.ts'
+import { denyClaude } from './agents/claude/hooks.ts'
+import { scratchFolder } from './agents/user-places.ts'
+import { agentOf, type WorkRequest } from './contract.ts'
+import { quoteForShell } from './shell-quote.ts'
+
+/** Where an approved plan lets an agent work. */
+export async function allowedPathsOf(request: WorkRequest): Promise<AllowedPaths> {
+  const { workdir, plan } = request
+  const { env, closed = [] } = agentOf(request)
+  return {
+    workdir,
+    closed,
+    temporary: await temporaryFolders(env.TMPDIR),
+    scratch: await scratchFolder(env, workdir),
+    scope: (await readPlan(plan)).scope,
+  }
+}
+
+const FAILED =
+  'Casefile could not check whether the approved plan allows this call, so it is denied.'
+
+/**
+ * The command of a hook before each call, which denies what the plan does not allow. Null where the walls of the run
+ * already hold that: with mounts, unless the plan has a scope.
+ */
+export async function callCheck(request: WorkRequest): Promise<string | null> {
+  const { folder, sandbox } = agentOf(request)
+  const allowed = await allowedPathsOf(request)
+  if (sandbox.kind !== 'none' && isUnlimited(allowed.scope)) return null
+  const file = `${folder}/allowed.json`
+  await writeDurable(file, Buffer.from(JSON.stringify(allowed)), { mode: 0o600 })
+  const program = fileURLToPath(workerFile('runners/call-check-main.ts'))
+  const words = [process.execPath, program, file].map(quoteForShell).join(' ')
+  // a hook that fails would let the call pass
+  return `${words} || printf '%s' ${quoteForShell(JSON.stringify(denyClaude(FAILED)))}`
+}
