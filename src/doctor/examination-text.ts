@@ -52,7 +52,7 @@ export function examinationText(found: Examination): string {
 /** That no test of ours has run with the version of an agent. */
 function unseenLines({ id, version }: ProviderStatus): string[] {
   const spec = KNOWN_AGENTS.find((each) => each.id === id)
-  const note = spec && unseenNote(spec.program, version)
+  const note = spec && unseenNote(spec, version)
   return note ? [`${visibleText(id)}: ${visibleText(note)}\n`] : []
 }
 

@@ -1,16 +1,5 @@
 import * as z from 'zod'
-
-/** The agents whose hooks the service understands. */
-export const HOOK_AGENTS = [
-  'claude',
-  'codex',
-  'gemini',
-  'opencode',
-  'copilot',
-  'cursor',
-  'vscode',
-] as const
-export type HookAgent = (typeof HOOK_AGENTS)[number]
+import { HOOK_AGENTS } from './agent-names.ts'
 
 /** `other`: an agent without hooks that are understood, which handed in a plan by MCP. */
 export const CONVERSATION_AGENTS = [...HOOK_AGENTS, 'other'] as const

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AGENT_TITLES, type HookAgent } from './agent-names.ts'
 
 /** What a hook sent that the service could not read. It has names of fields, and never their values. */
 export const notUnderstoodSchema = z.object({
@@ -18,19 +19,9 @@ export type NotUnderstood = Omit<Fields, 'missing' | 'fields'> & {
   fields: readonly string[]
 }
 
-/** The names of agents for people, where the id is not one. */
-const TITLES: Readonly<Record<string, string>> = {
-  claude: 'Claude Code',
-  codex: 'Codex',
-  gemini: 'Gemini CLI',
-  copilot: 'GitHub Copilot CLI',
-  cursor: 'Cursor',
-  vscode: 'VS Code',
-}
-
 /** Who sent what, and what is missing in it, as a sentence. */
 export function notUnderstoodText({ line, sender, event, missing, is_denied }: NotUnderstood) {
-  const who = TITLES[sender] ?? sender
+  const who = sender in AGENT_TITLES ? AGENT_TITLES[sender as HookAgent] : sender
   const through = line === sender ? '' : ` through the hooks of ${line}`
   const what = event === null ? 'something' : event
   const result = is_denied ? 'It was denied.' : 'It was not denied, as no case is current there.'

@@ -1,3 +1,4 @@
+import { AGENT_NAMES } from './agent-names.ts'
 import type { Problem } from './problem.ts'
 
 export const SETTINGS_FILE = 'casefile.md'
@@ -70,7 +71,7 @@ export const PROMPT_BY = ['stdin', 'argument', 'file'] as const
 export type PromptBy = (typeof PROMPT_BY)[number]
 
 /** The output format of a command: markdown, or the events of a known agent. */
-export const STREAMS = ['plain', 'claude', 'codex', 'gemini', 'opencode', 'copilot'] as const
+export const STREAMS = ['plain', ...AGENT_NAMES] as const
 export type StreamName = (typeof STREAMS)[number]
 
 export const DEFAULT_SETTINGS: Settings = {

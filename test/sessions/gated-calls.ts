@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { PlanScope } from '../../src/model/scope.ts'
-import { claude } from '../../src/runners/agents/claude/hooks.ts'
+import { claudeDialect } from '../../src/runners/agents/claude/hooks.ts'
 import type { HookTool } from '../../src/runners/agents/hooks/hook-event.ts'
 import { objectionTo } from '../../src/sessions/conversations/gate.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
@@ -76,7 +76,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
   let scope: PlanScope = { paths: ['src/**'], commands: null }
   const why = async (tool_name: string, tool_input: unknown, cwd = app.root) => {
     const common = { session_id: 'a', cwd, hook_event_name: 'PreToolUse' }
-    const event = await claude.read(
+    const event = await claudeDialect.read(
       { ...common, tool_name, tool_input },
       { root: app.root, eventName: '' },
     )

@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
+import { AGENT_NAMES } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Place } from '../../runners/agents/install/agent-hooks.ts'
@@ -22,9 +23,6 @@ interface PlaceOptions extends Options {
   user?: boolean
   strict?: boolean
 }
-
-/** Duplicates the ids of `HOOK_AGENTS`: importing them would load everything about settings for the help. */
-const AGENT_NAMES = ['claude', 'codex', 'gemini', 'opencode', 'copilot']
 
 /** `casefile hooks …`: the agent in your own terminal waits for you. */
 export function command(_: ProgramContext): Command {

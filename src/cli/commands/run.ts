@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import { Argument, Command } from 'commander'
 import which from 'which'
 import { createClient } from '../../client/client.ts'
+import { AGENT_NAMES } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
 import { findService } from '../../state/owner/find-owner.ts'
 import { explain } from '../command.ts'
@@ -18,18 +19,13 @@ interface Options extends WorkspaceOptions {
   json?: boolean
 }
 
-/** Those with `runArguments`: importing them would load everything about settings for the help. */
-const AGENTS = ['claude', 'codex']
-const OTHERS = ['gemini', 'opencode', 'copilot']
-
 export function command(): Command {
   const run = new Command('run')
     .description('Start an agent in this terminal that waits for you. Installs nothing.')
     .addArgument(
-      new Argument('<agent>', 'claude or codex. The others need casefile hooks install.').choices([
-        ...AGENTS,
-        ...OTHERS,
-      ]),
+      new Argument('<agent>', 'claude or codex. The others need casefile hooks install.').choices(
+        AGENT_NAMES,
+      ),
     )
     .argument('[args...]', 'Arguments for the agent, after --.')
     .option('--case <case>', 'The case that it works on. Default: as casefile use says.')
@@ -48,7 +44,9 @@ export function command(): Command {
 }
 
 async function start(agent: string, args: string[], options: Options): Promise<number> {
-  if (!AGENTS.includes(agent)) {
+  const { hookAgent, hookTarget } = await import('../../runners/agents/install/hook-agents.ts')
+  const { runArguments } = hookAgent(agent)
+  if (!runArguments) {
     throw new AppError(
       'bad_request',
       `${agent} takes no hooks from its arguments. Install them: casefile hooks install ${agent}`,
@@ -66,9 +64,8 @@ async function start(agent: string, args: string[], options: Options): Promise<n
   const client = createClient({ url }, new AbortController().signal)
   const case_id = options.case === undefined ? null : await resolveCase(client, options.case)
   if (case_id !== null) await client.request('GET', `/cases/${case_id}`)
-  const { hookAgent, hookTarget } = await import('../../runners/agents/install/hook-agents.ts')
   const target = hookTarget({ root, stateDir }, 'local', options.strict)
-  const hooks = await hookAgent(agent).runArguments!(stateDir, target)
+  const hooks = await runArguments(stateDir, target)
   // as the shell finds it: this terminal is the operator's, who may run an agent from the workspace
   if ((await which(agent, { nothrow: true })) === null) {
     throw new AppError('provider_unavailable', `${agent} is not on the PATH. Install it first.`)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { CONVERSATION_AGENTS, conversationSchema, HOOK_AGENTS } from '../../model/conversation.ts'
+import { HOOK_AGENTS } from '../../model/agent-names.ts'
+import { CONVERSATION_AGENTS, conversationSchema } from '../../model/conversation.ts'
 import { caseIdParam } from './params.ts'
 import { exampleOf, type JsonOf, sentId } from './primitives.ts'
 

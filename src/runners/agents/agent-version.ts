@@ -6,7 +6,7 @@ import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
 import type { Sandbox } from '../enclosure/sandbox.ts'
 import { runStepProcess, type StepProcessOptions } from '../enclosure/step-process.ts'
-import type { AgentSpec } from './agent.ts'
+import type { Agent, AgentSpec } from './agent.ts'
 import { asRecord, asString } from './unknown-record.ts'
 
 const TIMEOUT_MS = 5_000
@@ -57,24 +57,15 @@ export function warningAbout(
   const number = valid(version) ?? coerce(version)
   const fault = number && bad.find(({ below }) => lt(number, below))
   if (!fault) return {}
-  const { below, why, advice } = fault
-  const words = `${title} ${version} is below ${below}: ${why}`
-  return { warning: advice === undefined ? words : `${words}. ${advice}` }
+  return { warning: `${title} ${version} is below ${fault.below}: ${fault.why}` }
 }
 
-/** The versions of each program that our tests have run with, oldest first. */
-export const SEEN_VERSIONS: Readonly<Record<string, readonly string[]>> = {
-  claude: ['2.1.330', '2.1.332'],
-  codex: ['0.169.0', '0.171.0'],
-  copilot: ['1.0.102'],
-  gemini: ['0.61.0'],
-  opencode: ['1.18.33'],
-}
-
-/** That no test of ours has run with this version of a known program; null if one has. */
-export function unseenNote(program: string, version: string | null): string | null {
+/** That no test of ours has run with this version of a known agent; null if one has. */
+export function unseenNote(
+  { seen }: Pick<Partial<Agent>, 'seen'>,
+  version: string | null,
+): string | null {
   const number = valid(version) ?? coerce(version)?.version ?? null
-  const seen = SEEN_VERSIONS[program]
   if (number === null || seen === undefined || seen.includes(number)) return null
   return `${version}: not seen by our tests; seen: ${seen.join(', ')}`
 }

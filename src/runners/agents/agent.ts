@@ -1,3 +1,4 @@
+import { AGENT_TITLES, type AgentName } from '../../model/agent-names.ts'
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { EnvRule } from './environment.ts'
 import type { EventTable, ReportedRun } from './event-parser.ts'
@@ -8,6 +9,9 @@ import type { AllowsUserPlaces } from './user-places.ts'
 
 /** A known agent: how it runs as a command that gets a prompt, and what the events mean that it prints. */
 export interface Agent extends CommandSpec {
+  id: AgentName
+  /** The versions that our tests have run with, oldest first. */
+  seen: readonly string[]
   events(run: ReportedRun): EventTable
 }
 
@@ -41,8 +45,8 @@ export interface AgentSpec {
    * file of each group is used, in the working folder and in each folder above.
    */
   instructions: readonly (readonly string[])[]
-  /** Old versions with a known problem; `advice` is a sentence on what to do. */
-  bad: readonly { below: string; why: string; advice?: string }[]
+  /** Old versions with a known problem. */
+  bad: readonly { below: string; why: string }[]
   /** Reads its own record of a conversation, if that has actions the agent does not report. */
   readRecord?: ReadOwnRecord
   /** How strict its own plan mode is, as measured (docs/agents.md). */
@@ -112,4 +116,17 @@ export function commandSpec(
   fields: WithDefaults<CommandSpec, 'id' | 'title' | 'program' | 'stream' | 'plan' | 'planMode'>,
 ): CommandSpec {
   return { ...agentSpec(fields), version: ['--version'], resume: null, work: null, ...fields }
+}
+
+/** An agent whose program, provider and format of output have the name of its folder. */
+export function knownAgent(
+  name: AgentName,
+  fields: WithDefaults<
+    Omit<Agent, 'id' | 'title' | 'program' | 'stream'>,
+    'seen' | 'events' | 'plan' | 'planMode'
+  >,
+): Agent {
+  const { seen, events, ...others } = fields
+  const own = { id: name, title: AGENT_TITLES[name], program: name, stream: name }
+  return { ...commandSpec({ ...own, ...others }), id: name, seen, events }
 }

@@ -19,7 +19,7 @@ import { CLAUDE_TOOLS } from './tools.ts'
 import { transcriptUsage } from './usage.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
-export const claude: HookDialect = {
+export const claudeDialect: HookDialect = {
   agent: 'claude',
   read: readClaudeEvent,
   answer: answerClaude,

@@ -38,10 +38,8 @@ const claudeGroups = groupsOf('claude', HOOKS, claudeDenial)
 
 /** Claude Code. Copilot, Cursor and VS Code read the files of a project too. */
 export const claudeHooks = jsonAgent(
+  'claude',
   {
-    id: 'claude',
-    title: 'Claude Code',
-    program: 'claude',
     files: {
       local: ({ root }) => join(root, '.claude', 'settings.local.json'),
       project: ({ root }) => join(root, '.claude', 'settings.json'),

@@ -1,5 +1,5 @@
 import type { AgentRetry } from '../../../model/agent-retry.ts'
-import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
+import { type CommandLine, knownAgent } from '../agent.ts'
 import { ANTHROPIC_ENV, type EnvRule, NETWORK_ENV } from '../environment.ts'
 import type { EventPart, EventTable, ReportedRun } from '../event-parser.ts'
 import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
@@ -62,42 +62,37 @@ const PLANNING = ['--permission-mode', 'default', '--tools', READS, '--strict-mc
 const WORKING = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
 
 /** Claude Code, as of 2.1.330. */
-export const claude: Agent = {
-  ...commandSpec({
-    id: 'claude',
-    title: 'Claude Code',
-    program: 'claude',
-    install: 'npm install -g @anthropic-ai/claude-code',
-    login: CLAUDE_LOGIN,
-    ownPlaces: claudePlaces,
-    env: ENV,
-    instructions: INSTRUCTIONS,
-    stream: 'claude',
-    planMode: { holds: 'tools', note: 'It has only the tools Read, Grep and Glob.' },
-    plan: line(...START, ...PLANNING, '--session-id', '{id}'),
-    resume: line(...START, ...PLANNING, '--resume', '{session}'),
-    work: {
-      ...line(...START, ...WORKING, '--session-id', '{id}'),
-      userPlaces: {
-        findServers: claudeServers,
-        // its list of allowed tools accepts no wildcard for a server, so servers are listed by name
-        allow: ({ scratch, servers }) => ({
-          args: [
-            ...(scratch === null ? [] : ['--add-dir', scratch]),
-            ...(servers.length === 0
-              ? []
-              : ['--allowedTools', servers.map((name) => `mcp__${name}`).join(',')]),
-          ],
-        }),
-      },
+export const claude = knownAgent('claude', {
+  seen: ['2.1.330', '2.1.332'],
+  install: 'npm install -g @anthropic-ai/claude-code',
+  login: CLAUDE_LOGIN,
+  ownPlaces: claudePlaces,
+  env: ENV,
+  instructions: INSTRUCTIONS,
+  planMode: { holds: 'tools', note: 'It has only the tools Read, Grep and Glob.' },
+  plan: line(...START, ...PLANNING, '--session-id', '{id}'),
+  resume: line(...START, ...PLANNING, '--resume', '{session}'),
+  work: {
+    ...line(...START, ...WORKING, '--session-id', '{id}'),
+    userPlaces: {
+      findServers: claudeServers,
+      // its list of allowed tools accepts no wildcard for a server, so servers are listed by name
+      allow: ({ scratch, servers }) => ({
+        args: [
+          ...(scratch === null ? [] : ['--add-dir', scratch]),
+          ...(servers.length === 0
+            ? []
+            : ['--allowedTools', servers.map((name) => `mcp__${name}`).join(',')]),
+        ],
+      }),
     },
-  }),
+  },
   events: claudeEvents,
   hookArguments: (command, folder) =>
     settingsArguments(folder, 'hooks.json', [
       { event: 'PreToolUse', group: { matcher: '*', hooks: [{ type: 'command', command }] } },
     ]),
-}
+})
 
 /** What `claude -p --output-format stream-json --verbose` prints, as of 2.1.197 and 2.1.330. */
 function claudeEvents(run: ReportedRun): EventTable {

@@ -16,7 +16,7 @@ const SEND_MS = 20_000
  * The hooks of Codex, measured with 0.169.0 and 0.171.0: Claude's words, with two tools. No hook presents its plan; it is
  * in the transcript when the turn ends. Its own question "Implement this plan?" is answered by a prompt.
  */
-export const codex: HookDialect = {
+export const codexDialect: HookDialect = {
   agent: 'codex',
   async read(body, place) {
     const event = await readClaudeEvent(body, place, (name, input) =>

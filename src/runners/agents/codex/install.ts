@@ -33,10 +33,8 @@ const HOOKS: readonly HookEntry[] = [
 const codexGroups = groupsOf('codex', HOOKS, claudeDenial)
 
 export const codexHooks = jsonAgent(
+  'codex',
   {
-    id: 'codex',
-    title: 'Codex',
-    program: 'codex',
     files: {
       user: ({ environment }) => join(codexHome(environment), 'hooks.json'),
       project: ({ root }) => join(root, '.codex', 'hooks.json'),

@@ -1,6 +1,6 @@
 import type { AgentRetry } from '../../../model/agent-retry.ts'
 import type { ToolFacts } from '../../contract.ts'
-import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
+import { type CommandLine, knownAgent } from '../agent.ts'
 import { clauseOf } from '../agent-text.ts'
 import { NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
@@ -27,32 +27,27 @@ const END = ['--json', '--skip-git-repo-check', ...UNTRUSTED]
 const READ_ONLY = ['-c', 'sandbox_mode="read-only"']
 
 /** Codex, as of 0.169.0. */
-export const codex: Agent = {
-  ...commandSpec({
-    id: 'codex',
-    title: 'Codex',
-    program: 'codex',
-    install: 'npm install -g @openai/codex',
-    login: CODEX_LOGIN,
-    ownPlaces: (environment) => ({ paths: [codexHome(environment)], files: [] }),
-    env: ENV,
-    instructions: [['AGENTS.override.md', 'AGENTS.md']],
-    stream: 'codex',
-    readRecord: readCodexRecord,
-    planMode: {
-      holds: 'sandbox',
-      note: 'Its commands run in an operating system sandbox that blocks writes; MCP servers that you configured run outside of it.',
-    },
-    plan: line('exec', '{args}', ...END, '--sandbox', 'read-only', '-'),
-    resume: line('exec', 'resume', '{args}', ...END, ...READ_ONLY, '{session}', '-'),
-    work: line('exec', '{args}', ...END, '--sandbox', 'workspace-write', '-'),
-  }),
+export const codex = knownAgent('codex', {
+  seen: ['0.169.0', '0.171.0'],
+  install: 'npm install -g @openai/codex',
+  login: CODEX_LOGIN,
+  ownPlaces: (environment) => ({ paths: [codexHome(environment)], files: [] }),
+  env: ENV,
+  instructions: [['AGENTS.override.md', 'AGENTS.md']],
+  readRecord: readCodexRecord,
+  planMode: {
+    holds: 'sandbox',
+    note: 'Its commands run in an operating system sandbox that blocks writes; MCP servers that you configured run outside of it.',
+  },
+  plan: line('exec', '{args}', ...END, '--sandbox', 'read-only', '-'),
+  resume: line('exec', 'resume', '{args}', ...END, ...READ_ONLY, '{session}', '-'),
+  work: line('exec', '{args}', ...END, '--sandbox', 'workspace-write', '-'),
   events: codexEvents,
   hookArguments: async (command) =>
     hookArguments([
       { event: 'PreToolUse', group: { hooks: [{ type: 'command', command, timeout: 60 }] } },
     ]),
-}
+})
 
 /** What `codex exec --json` prints, as of 0.169. */
 function codexEvents(run: ReportedRun): EventTable {

@@ -18,7 +18,7 @@ import { COPILOT_TOOLS } from './tools.ts'
  * The hooks of GitHub Copilot CLI, measured with 1.0.102. What it sends does not name the event, so the hook's own line
  * does. It presents a plan by a call of exit_plan_mode, whose hook comes before its own dialog.
  */
-export const copilot: HookDialect = {
+export const copilotDialect: HookDialect = {
   agent: 'copilot',
   read,
   answer,

@@ -27,10 +27,8 @@ const HOOKS: readonly HookEntry[] = [
 
 /** It also reads `.claude/settings.json` of a project: with both, each hook runs twice. */
 export const copilotHooks = fileAgent(
+  'copilot',
   {
-    id: 'copilot',
-    title: 'GitHub Copilot CLI',
-    program: 'copilot',
     files: {
       user: ({ environment, key }) =>
         join(copilotHome(environment), 'hooks', `casefile-${key}.json`),

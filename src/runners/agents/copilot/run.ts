@@ -1,5 +1,5 @@
 import { modelName } from '../../../model/usage.ts'
-import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
+import { type CommandLine, knownAgent } from '../agent.ts'
 import { NO_USAGE } from '../agent-usage.ts'
 import { NETWORK_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
@@ -50,24 +50,19 @@ const PLANNING = ['--no-auto-update', ...READING]
 const WORKING = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
 
 /** GitHub Copilot CLI, as of 1.0.102. */
-export const copilot: Agent = {
-  ...commandSpec({
-    id: 'copilot',
-    title: 'GitHub Copilot CLI',
-    program: 'copilot',
-    install: INSTALL,
-    login: COPILOT_LOGIN,
-    ownPlaces: copilotPlaces,
-    env: ENV,
-    projectFiles: PROJECT_FILES,
-    stream: 'copilot',
-    planMode: PLAN_MODE,
-    plan: line(...PLANNING, '--session-id={id}'),
-    resume: line(...PLANNING, '--resume={session}'),
-    work: { ...line(...WORKING, '--session-id={id}'), userPlaces: USER_PLACES },
-  }),
+export const copilot = knownAgent('copilot', {
+  seen: ['1.0.102'],
+  install: INSTALL,
+  login: COPILOT_LOGIN,
+  ownPlaces: copilotPlaces,
+  env: ENV,
+  projectFiles: PROJECT_FILES,
+  planMode: PLAN_MODE,
+  plan: line(...PLANNING, '--session-id={id}'),
+  resume: line(...PLANNING, '--resume={session}'),
+  work: { ...line(...WORKING, '--session-id={id}'), userPlaces: USER_PLACES },
   events: copilotEvents,
-}
+})
 
 /** What `copilot --output-format json` prints, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
 function copilotEvents(run: ReportedRun): EventTable {

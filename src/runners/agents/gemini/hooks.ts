@@ -21,7 +21,7 @@ const isPlanFile = (path: string) =>
  * The hooks of Gemini CLI, measured with 0.61.0. It presents a plan by a call of exit_plan_mode, whose hook comes
  * before its own dialog.
  */
-export const gemini: HookDialect = {
+export const geminiDialect: HookDialect = {
   agent: 'gemini',
   read,
   answer,

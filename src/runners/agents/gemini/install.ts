@@ -29,10 +29,8 @@ const denial = (target: HookTarget) =>
   JSON.stringify({ decision: 'deny', reason: denialReason(target) })
 
 export const geminiHooks = jsonAgent(
+  'gemini',
   {
-    id: 'gemini',
-    title: 'Gemini CLI',
-    program: 'gemini',
     files: {
       user: ({ environment }) => join(geminiHome(environment), 'settings.json'),
       project: ({ root }) => join(root, '.gemini', 'settings.json'),

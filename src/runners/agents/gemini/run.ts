@@ -1,5 +1,5 @@
 import { modelName, tokenCount } from '../../../model/usage.ts'
-import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
+import { type CommandLine, knownAgent } from '../agent.ts'
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agent-usage.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import { GOOGLE_ENV, NETWORK_ENV } from '../environment.ts'
@@ -70,27 +70,22 @@ function line(policy: string, ...argv: string[]): CommandLine {
 const PLANNING = ['--approval-mode', 'default']
 
 /** Gemini CLI, as of 0.61.0. */
-export const gemini: Agent = {
-  ...commandSpec({
-    id: 'gemini',
-    title: 'Gemini CLI',
-    program: 'gemini',
-    install: INSTALL,
-    login: GEMINI_LOGIN,
-    ownPlaces: (environment) => ({ paths: [geminiHome(environment)], files: [] }),
-    env: ENV,
-    projectFiles: PROJECT_FILES,
-    stream: 'gemini',
-    planMode: PLAN_MODE,
-    plan: line(PLAN_POLICY, ...PLANNING, '--session-id', '{id}'),
-    resume: line(PLAN_POLICY, ...PLANNING, '--resume', '{session}'),
-    work: {
-      ...line(WORK_POLICY, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
-      userPlaces: USER_PLACES,
-    },
-  }),
+export const gemini = knownAgent('gemini', {
+  seen: ['0.61.0'],
+  install: INSTALL,
+  login: GEMINI_LOGIN,
+  ownPlaces: (environment) => ({ paths: [geminiHome(environment)], files: [] }),
+  env: ENV,
+  projectFiles: PROJECT_FILES,
+  planMode: PLAN_MODE,
+  plan: line(PLAN_POLICY, ...PLANNING, '--session-id', '{id}'),
+  resume: line(PLAN_POLICY, ...PLANNING, '--resume', '{session}'),
+  work: {
+    ...line(WORK_POLICY, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+    userPlaces: USER_PLACES,
+  },
   events: geminiEvents,
-}
+})
 
 /** A denial by one of its rules, by how its text begins; some have no type that says so (0.61). */
 const RULE_DENIAL = /^(?:Path not in workspace:|Tool execution for ".*" denied by policy)/

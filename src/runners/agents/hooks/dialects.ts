@@ -1,23 +1,16 @@
-import { type ConversationAgent, HOOK_AGENTS, type HookAgent } from '../../../model/conversation.ts'
-import { claude } from '../claude/hooks.ts'
-import { codex } from '../codex/hooks.ts'
-import { copilot } from '../copilot/hooks.ts'
+import { HOOK_AGENTS, type HookAgent } from '../../../model/agent-names.ts'
+import type { ConversationAgent } from '../../../model/conversation.ts'
 import { cursor, isFromCursor } from '../cursor/hooks.ts'
-import { gemini } from '../gemini/hooks.ts'
-import { opencode } from '../opencode/hooks.ts'
+import { AGENTS } from '../registry.ts'
 import { isFromVsCode, vscode } from '../vscode/hooks.ts'
 import type { HookDialect } from './hook-event.ts'
 
 /** The hooks that the service understands, by the agent. */
-export const HOOK_DIALECTS: Readonly<Record<HookAgent, HookDialect>> = {
-  claude,
-  codex,
-  gemini,
-  opencode,
-  copilot,
+export const HOOK_DIALECTS = {
+  ...Object.fromEntries(Object.entries(AGENTS).map(([name, { hooks }]) => [name, hooks])),
   cursor,
   vscode,
-}
+} as Readonly<Record<HookAgent, HookDialect>>
 
 /** Null for an agent without hooks. */
 export const dialectOf = (agent: ConversationAgent): HookDialect | null =>
@@ -36,10 +29,11 @@ const CLAUDE_EVENT =
 export function dialectFor(line: string, body: Readonly<Record<string, unknown>>): HookDialect {
   if (isFromCursor(body)) return cursor
   if (isFromVsCode(body)) return vscode
-  if ('toolName' in body || 'toolArgs' in body) return copilot
+  if ('toolName' in body || 'toolArgs' in body) return HOOK_DIALECTS.copilot
   const own = HOOK_AGENTS.find((agent) => agent === line)
   const event = typeof body.hook_event_name === 'string' ? body.hook_event_name : ''
-  if (GEMINI_EVENT.test(event)) return gemini
-  if (own === undefined || (CLAUDE_EVENT.test(event) && !LIKE_CLAUDE.includes(own))) return claude
+  if (GEMINI_EVENT.test(event)) return HOOK_DIALECTS.gemini
+  if (own === undefined || (CLAUDE_EVENT.test(event) && !LIKE_CLAUDE.includes(own)))
+    return HOOK_DIALECTS.claude
   return HOOK_DIALECTS[own]
 }

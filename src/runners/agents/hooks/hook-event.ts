@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Conversation, HookAgent } from '../../../model/conversation.ts'
+import type { HookAgent } from '../../../model/agent-names.ts'
+import type { Conversation } from '../../../model/conversation.ts'
 import type { AgentUsage } from '../agent-usage.ts'
 
 /** What a tool call does, as far as the gate must know. `plan` writes only the agent's own plan. */

@@ -1,3 +1,4 @@
+import { AGENT_TITLES, type AgentName } from '../../../model/agent-names.ts'
 import { AppError } from '../../../model/app-error.ts'
 import { quoteForShell } from '../../shell-quote.ts'
 import { type HookKind, type HookTarget, hookCommand, isHookCommand } from './hook-command.ts'
@@ -23,11 +24,9 @@ export interface Obstacle {
 
 /** How the hooks of one agent get into its settings, and how they run there. */
 export interface AgentHooks {
-  id: string
+  id: AgentName
   /** The agent's name for people. */
   title: string
-  /** The program, to find out whether it is installed. */
-  program: string
   /** The file of each place; the first is the default. */
   files: Partial<Record<Place, (homes: Homes) => string>>
   /** Adds the hooks to settings without them; null is a missing file. Pure, as are the next two. */
@@ -45,10 +44,11 @@ export interface AgentHooks {
   runArguments?(stateDir: string, target: HookTarget): Promise<string[]>
 }
 
-type Described = Omit<AgentHooks, 'add' | 'remove' | 'find'>
+type Described = Omit<AgentHooks, 'id' | 'title' | 'add' | 'remove' | 'find'>
 
 /** An agent that has its hooks in a JSON file, like Claude Code. */
 export function jsonAgent(
+  id: AgentName,
   agent: Described,
   groups: (target: HookTarget) => HookGroup[],
 ): AgentHooks {
@@ -56,8 +56,10 @@ export function jsonAgent(
   const isOwn =
     ({ isUser, script }: HookTarget) =>
     (command: string) =>
-      isHookCommand(agent.id, command) && (!isUser || command.includes(quoteForShell(script)))
+      isHookCommand(id, command) && (!isUser || command.includes(quoteForShell(script)))
   return {
+    id,
+    title: AGENT_TITLES[id],
     ...agent,
     add: (text, path, target) => withGroups(text ?? '', path, groups(target)),
     remove: (text, path, target) => withoutOwn(text, path, isOwn(target)),
@@ -70,10 +72,13 @@ export function jsonAgent(
 
 /** An agent whose hooks are in a file of their own. */
 export function fileAgent(
+  id: AgentName,
   agent: Described,
   { textOf, isOwn }: { textOf: (target: HookTarget) => string; isOwn: (text: string) => boolean },
 ): AgentHooks {
   return {
+    id,
+    title: AGENT_TITLES[id],
     ...agent,
     add(text, path, target) {
       if (text === null || isOwn(text)) return textOf(target)

@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto'
 import { findProgram } from '../../process/find-program.ts'
-import { claudeHooks } from '../claude/install.ts'
-import { codexHooks } from '../codex/install.ts'
-import { copilotHooks } from '../copilot/install.ts'
-import { geminiHooks } from '../gemini/install.ts'
-import { opencodeHooks } from '../opencode/install.ts'
+import { AGENTS } from '../registry.ts'
 import type { AgentHooks, Place } from './agent-hooks.ts'
 import type { HookTarget } from './hook-command.ts'
 import { hookFiles } from './hook-files.ts'
 
 /** The agents whose hooks can be installed. */
-export const HOOK_AGENTS: readonly AgentHooks[] = [
-  claudeHooks,
-  codexHooks,
-  geminiHooks,
-  opencodeHooks,
-  copilotHooks,
-]
+export const HOOK_AGENTS: readonly AgentHooks[] = Object.values(AGENTS).map(
+  ({ install }) => install,
+)
 
 /** One of them, by its id. */
 export function hookAgent(id: string): AgentHooks {
@@ -30,7 +22,7 @@ export async function installedAgents(
 ): Promise<AgentHooks[]> {
   const found: AgentHooks[] = []
   for (const agent of HOOK_AGENTS) {
-    if (await findProgram(agent.program, { path: environment.PATH, cwd })) found.push(agent)
+    if (await findProgram(agent.id, { path: environment.PATH, cwd })) found.push(agent)
   }
   return found
 }

@@ -118,7 +118,7 @@ export async function findAgent(
   const asked = async () =>
     (await agentVersion(spec, { path, cwd: tmpdir(), env: setVariables(environment) })).version
   const version = tested?.program === program ? tested.version : await asked()
-  return { program, version, version_note: unseenNote(spec.program, version) }
+  return { program, version, version_note: unseenNote(spec, version) }
 }
 
 /** Of what the lines in the settings run. */

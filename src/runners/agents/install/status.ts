@@ -44,7 +44,7 @@ export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
     hooks.push(...found)
     if (found.length > 0) continue
     const where = { path: environment.PATH, cwd: root }
-    if ((await findProgram(agent.program, where)) !== null) missing.push(agent.id)
+    if ((await findProgram(agent.id, where)) !== null) missing.push(agent.id)
   }
   const path = `${SYSTEM_FOLDERS}:${environment.PATH ?? ''}`
   const hasCurl = (await findProgram('curl', { path, cwd: root })) !== null

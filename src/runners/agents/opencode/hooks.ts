@@ -6,7 +6,7 @@ import { asRecord } from '../unknown-record.ts'
 import { OPENCODE_TOOLS } from './tools.ts'
 
 /** The plugin for opencode, which speaks Claude's words with the tools of opencode. */
-export const opencode: HookDialect = {
+export const opencodeDialect: HookDialect = {
   agent: 'opencode',
   async read(body, place) {
     const event = await readClaudeEvent(body, place, (name, input) =>

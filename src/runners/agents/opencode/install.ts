@@ -9,10 +9,8 @@ const MARK = '// The plugin of Casefile for opencode.'
 
 /** opencode has no hooks that start programs, but plugins, which it loads without a question. */
 export const opencodeHooks = fileAgent(
+  'opencode',
   {
-    id: 'opencode',
-    title: 'opencode',
-    program: 'opencode',
     files: {
       local: ({ root }) => join(root, '.opencode', 'plugins', 'casefile.js'),
       user: ({ environment, key }) =>

@@ -1,5 +1,5 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../../model/usage.ts'
-import { type Agent, type CommandLine, commandSpec } from '../agent.ts'
+import { type CommandLine, knownAgent } from '../agent.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
@@ -95,38 +95,33 @@ function line(rules: object, ...argv: string[]): CommandLine {
 const LEAVES = ['.git/opencode']
 
 /** opencode, as of 1.18.33. */
-export const opencode: Agent = {
-  ...commandSpec({
-    id: 'opencode',
-    title: 'opencode',
-    program: 'opencode',
-    install: INSTALL,
-    login: OPENCODE_LOGIN,
-    ownPlaces: opencodePlaces,
-    leaves: LEAVES,
-    env: ENV,
-    projectFiles: PROJECT_FILES,
-    instructions: INSTRUCTIONS,
-    stream: 'opencode',
-    bad: [
-      // anomalyco/opencode#43888
-      { below: '1.18.19', why: 'it can wait forever when a subagent asks for a permission' },
-    ],
-    planMode: {
-      holds: 'tools',
-      note: 'It has only tools that read. Its own plan mode alone would leave it the shell.',
-    },
-    plan: line(PLAN_PERMISSION),
-    // outside the conversation's folder it would never exit, and a session always plans in the same folder
-    resume: line(PLAN_PERMISSION, '-s', '{session}'),
-    // --auto allows whatever would be asked, so everything that the user's settings do not deny
-    work: {
-      ...line(folders(null), '--auto'),
-      userPlaces: { allow: ({ scratch }) => ({ env: permission(folders(scratch)) }) },
-    },
-  }),
+export const opencode = knownAgent('opencode', {
+  seen: ['1.18.33'],
+  install: INSTALL,
+  login: OPENCODE_LOGIN,
+  ownPlaces: opencodePlaces,
+  leaves: LEAVES,
+  env: ENV,
+  projectFiles: PROJECT_FILES,
+  instructions: INSTRUCTIONS,
+  bad: [
+    // anomalyco/opencode#43888
+    { below: '1.18.19', why: 'it can wait forever when a subagent asks for a permission' },
+  ],
+  planMode: {
+    holds: 'tools',
+    note: 'It has only tools that read. Its own plan mode alone would leave it the shell.',
+  },
+  plan: line(PLAN_PERMISSION),
+  // outside the conversation's folder it would never exit, and a session always plans in the same folder
+  resume: line(PLAN_PERMISSION, '-s', '{session}'),
+  // --auto allows whatever would be asked, so everything that the user's settings do not deny
+  work: {
+    ...line(folders(null), '--auto'),
+    userPlaces: { allow: ({ scratch }) => ({ env: permission(folders(scratch)) }) },
+  },
   events: opencodeEvents,
-}
+})
 
 /** Why a call was denied: no field says so, but its text begins with this, and then lists rules (1.18). */
 function denialIn(error: string): string | null {
