@@ -223,12 +223,17 @@ export function combineScope(...findings: readonly Findings[]): ScopeReading {
     } else if (scope[key] !== null) wrong('the scope has this list twice')
     if (entries.length > MAX_ENTRIES) wrong(`at most ${MAX_ENTRIES} entries are allowed`)
     for (const entry of entries) {
-      const why = entry.length > MAX_LENGTH ? TOO_LONG : CHECKS[key](entry)
+      const why = wrongEntry(key, entry)
       if (why !== null) wrong(`"${entry.slice(0, 60)}": ${why}`)
     }
     if (key !== 'proof') scope[key] = [...(scope[key] ?? []), ...entries]
   }
   return { scope, proof, errors: errors.sort((a, b) => a.line - b.line) }
+}
+
+/** Why a text cannot be an entry of a list; null if it can. */
+export function wrongEntry(key: Key, entry: string): string | null {
+  return entry.length > MAX_LENGTH ? TOO_LONG : CHECKS[key](entry)
 }
 
 const TOO_LONG = `at most ${MAX_LENGTH} characters are allowed`

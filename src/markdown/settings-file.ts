@@ -17,6 +17,7 @@ import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/words.ts
 import type { MarkdownDocument } from './document.ts'
 import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
+import { wrongEntry } from './plan-scope.ts'
 import { parseRequirement } from './requirement-line.ts'
 import { keyOf } from './yaml-map.ts'
 import { isMap, isNode, isSeq } from './yaml-package.ts'
@@ -83,6 +84,20 @@ const HOST = text('the name of a host, such as packages.example.org or *.example
 const TOOL = text('the name of a tool, which may end with *', (name) => /^[\w.:/-]+\*?$/.test(name))
 const READING_TOOLS = list("a list of tools, such as [mcp__docs__search, 'mcp__wiki__*']", TOOL)
 const READING_COMMANDS = list("a list of commands, such as ['npm test']", TESTS)
+const STANDING_RULE = "a list, such as [{ paths: ['docs/**'], commands: [npm run format] }]"
+const entries = (key: 'paths' | 'commands' | 'proof') =>
+  list(
+    `a list of ${key}`,
+    z.string().check(({ value, issues }) => {
+      const why = wrongEntry(key, value)
+      if (why !== null) issues.push({ code: 'custom', message: why, input: value })
+    }),
+  ).default([])
+const STANDING = z.strictObject({
+  paths: entries('paths'),
+  commands: entries('commands'),
+  proof: entries('proof'),
+})
 const SANDBOX_RULE = 'mounts, none or { hosts: [packages.example.org] }'
 const SANDBOX = z.enum(['mounts', 'none'], { error: SANDBOX_RULE })
 const HOSTS = z.strictObject({
@@ -173,6 +188,11 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     given('readingTools', checker.check(READING_TOOLS, path, value)),
   reading_commands: (checker, path, value) =>
     given('readingCommands', checker.check(READING_COMMANDS, path, value)),
+  standing(checker, path, value) {
+    const items = checker.check(z.array(z.unknown(), { error: STANDING_RULE }), path, value) ?? []
+    const read = items.map((item, index) => checker.check(STANDING, [...path, index], item))
+    return { standing: read.filter((each) => each !== null) }
+  },
   parallel: (checker, path, value) => given('parallel', checker.check(PARALLEL, path, value)),
   isolation: (checker, path, value) =>
     given('isolation', checker.check(oneOf(ISOLATIONS), path, value)),

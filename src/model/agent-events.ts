@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { retryText } from './agent-retry.ts'
 import { lineOf, say, toDoLine } from './event-line.ts'
-import { entry, optional, text } from './event-row.ts'
+import { byStanding, entry, optional, text } from './event-row.ts'
 import { count, hash, runMode as mode } from './schemas.ts'
 import { callText } from './tool-call.ts'
 import { readUsage, usageText } from './usage.ts'
@@ -117,6 +117,7 @@ export const AGENT_EVENTS = {
       status: optional(text),
       /** Of the input of a tool of an agent in a terminal, which is not recorded itself. */
       input_sha256: optional(hash),
+      ...byStanding,
     },
     {
       line: ({ tool, kind, title, status }) => {

@@ -136,7 +136,15 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; approved: string; text: string; by: Actor; sent: SentNote },
+  plan: {
+    sha256: string
+    approved: string
+    text: string
+    by: Actor
+    sent: SentNote
+    /** The hash of the standing intent that approves it. */
+    standing?: string | undefined
+  },
   now: string,
   queued?: QueueFields,
 ): Edit[] {
@@ -159,6 +167,7 @@ export function approve(
         plan_sha256: plan.sha256,
         plan: plan.text,
         note: plan.sent.text || undefined,
+        ...(plan.standing ? { approved_by: 'standing', standing_sha256: plan.standing } : {}),
       }),
       ...plan.sent.lines,
     ],

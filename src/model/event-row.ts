@@ -49,6 +49,11 @@ export const given = z.string()
 /** The types say `true`, as these are only written if they are. */
 export const yes = z.literal(true)
 export const optional = z.exactOptional
+/** Of what a standing intent approved: the hash of its text, or of several. */
+export const byStanding = {
+  approved_by: optional(z.literal('standing')),
+  standing_sha256: optional(text),
+}
 
 /** The schema of a field without `optional`. */
 export function plainSchema(schema: z.core.$ZodType): z.core.$ZodType {

@@ -13,6 +13,7 @@ import {
   stepEndLine,
 } from './event-line.ts'
 import {
+  byStanding,
   change,
   type EventRow,
   entry,
@@ -276,12 +277,18 @@ export const EVENTS = {
       plan_sha256: hash,
       plan: optional(given),
       note: optional(given),
+      ...byStanding,
     },
     {
       line: (fields) => {
         const { by, via } = approverIn(fields)
         const who = by === null ? '' : ` by ${say(by)}`
-        const where = via === 'agent' ? " in the agent's own dialog" : ''
+        const where =
+          via === 'agent'
+            ? " in the agent's own dialog"
+            : via === 'standing'
+              ? ', by a standing intent'
+              : ''
         return lineOf('good', `plan approved${who} (${short(fields.plan_sha256)})${where}`)
       },
       example: { by: 'Ada', via: 'console', plan_sha256: aPlan.sha256 },

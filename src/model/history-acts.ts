@@ -173,6 +173,7 @@ const WHERE: Record<Place, string> = {
   import: 'by an import',
   api: 'by the API',
   agent: "in the agent's own dialog",
+  standing: 'by a standing intent',
 }
 
 function movedActs(

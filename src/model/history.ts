@@ -11,8 +11,11 @@ export function isClient(text: string): text is Client {
   return (CLIENTS as readonly string[]).includes(text)
 }
 
-/** Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. */
-export const PLACES = [...CLIENTS, 'agent'] as const
+/**
+ * Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. `standing`: a
+ * standing intent.
+ */
+export const PLACES = [...CLIENTS, 'agent', 'standing'] as const
 export type Place = (typeof PLACES)[number]
 
 /** Who makes a change. */

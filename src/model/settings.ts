@@ -1,5 +1,6 @@
 import { AGENT_NAMES } from './agent-names.ts'
 import type { Problem } from './problem.ts'
+import type { StandingIntent } from './standing.ts'
 
 export const SETTINGS_FILE = 'casefile.md'
 /** Of `parallel`. */
@@ -38,6 +39,8 @@ export interface Settings {
   readingTools: readonly string[]
   /** The first words of commands that such an agent may run before its plan is approved. Ignored until trusted. */
   readingCommands: readonly string[]
+  /** What needs no approval of its own. Ignored until trusted. */
+  standing: readonly StandingIntent[]
   /** How many isolated sessions may work at the same time. */
   parallel: number
   /** Whether sessions work in a git worktree of their own, unless a case or a request says otherwise. */
@@ -90,6 +93,7 @@ export const DEFAULT_SETTINGS: Settings = {
   sandbox: 'mounts',
   readingTools: [],
   readingCommands: [],
+  standing: [],
   parallel: 2,
   isolation: 'none',
   memoryRoot: null,

@@ -6,7 +6,7 @@ import type { NotifyTarget, ProviderSettings, Settings } from './settings.ts'
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 
-type Wider = Pick<Settings, 'cache' | 'sandbox' | 'readingTools' | 'readingCommands'>
+type Wider = Pick<Settings, 'cache' | 'sandbox' | 'readingTools' | 'readingCommands' | 'standing'>
 type Trustable = Pick<Settings, 'providers' | 'env' | 'notify'> & Wider
 
 /** Whether a provider needs trust. A preset without arguments does not: it is a built-in command under another name. */
@@ -37,12 +37,13 @@ export function trustedText(settings: Trustable): string | null {
 }
 
 /** The settings that let agents do more than without them, each only if it does. */
-export function widerSettings({ cache, sandbox, readingTools, readingCommands }: Wider) {
+export function widerSettings({ cache, sandbox, readingTools, readingCommands, standing }: Wider) {
   return {
     ...(cache?.length ? { cache } : {}),
     ...(sandbox === 'mounts' ? {} : { sandbox }),
     ...(readingTools.length > 0 ? { readingTools } : {}),
     ...(readingCommands.length > 0 ? { readingCommands } : {}),
+    ...(standing.length > 0 ? { standing } : {}),
   }
 }
 
@@ -57,6 +58,7 @@ export function untrustedSettings({ cache }: Pick<Wider, 'cache'>): Wider {
     sandbox: 'mounts',
     readingTools: [],
     readingCommands: [],
+    standing: [],
   }
 }
 

@@ -32,6 +32,8 @@ export type Approve = (
     signature?: SentSignature | undefined
     queue?: boolean | undefined
     by: Actor
+    /** The hash of the standing intent that approves it, in place of a person. */
+    standing?: string | undefined
   },
 ) => Promise<CaseFolder>
 
@@ -47,7 +49,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     ...[
       caseId,
       id,
-      { plan_sha256: expected, note, signature, queue = false, by },
+      { plan_sha256: expected, note, signature, queue = false, by, standing },
     ]: Parameters<Approve>
   ): Promise<CaseFolder> {
     const present = await store.read(caseId)
@@ -64,7 +66,10 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     const work = {
       text,
       isChecked: approved === sha256(text),
-      letWork: () => conversations.letWork(session, { plan: text, notes }),
+      isStanding: standing !== undefined,
+      letWork: () => {
+        if (standing === undefined) conversations.letWork(session, { plan: text, notes })
+      },
     }
     const { folder, home, isolated, worker } = await workerFor(present, session, work)
     const views = await sessionComments(deps, session)
@@ -85,14 +90,14 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       },
       { queue, canWait: session.origin !== 'terminal' },
     )
-    const standing = jobs.standing(id)
+    const place = jobs.standing(id)
     let base: QueuedBase | null = null
     const approvedCase = await begin(job, async (decided) => {
-      if (job.inLine) base = await queuedBase(deps, home, standing)
+      if (job.inLine) base = await queuedBase(deps, home, place)
       // no other approval can come from here on, but one may have been recorded meanwhile
       nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
       if (approved === sha256(text)) await storeSignature()
-      const queued = base ? queuedFields(deps, standing, base) : undefined
+      const queued = base ? queuedFields(deps, place, base) : undefined
       return store.update(
         caseId,
         (folder) => {
@@ -101,7 +106,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
           const shown = onDisk === approved ? sha256(text) : onDisk
           const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
           notes = sent.text
-          const approval = { sha256: shown, approved, text, by, sent }
+          const approval = { sha256: shown, approved, text, by, sent, standing }
           return decided(decide.approve(folder, id, approval, now(), queued))
         },
         { texts: id, by },
@@ -129,13 +134,14 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
   async function workerFor(
     { case: { workdir } }: CaseFolder,
     session: Session,
-    { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
+    { text, isChecked, isStanding, letWork }: CheckedPlan,
   ): Promise<{ folder: string; home: string; isolated: boolean; worker: Worker }> {
     const settings = await deps.settings()
     await mustHaveRuntime(deps, settings)
     if (session.origin === 'terminal') {
       const talk = conversations.talkOf(session)
-      talk.scope = (await readPlan(text)).scope
+      // each call must lie within a standing intent
+      talk.scope = isStanding ? { paths: [], commands: [] } : (await readPlan(text)).scope
       talk.prepare()
       const folder = folderInTerminal(conversations, session)
       return { folder, home: folder, isolated: false, worker: { is: 'terminal', talk, letWork } }
@@ -152,6 +158,15 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
   }
 
   return approve
+}
+
+/** A plan that is about to be approved. */
+interface CheckedPlan {
+  text: string
+  /** It is the one that was approved. */
+  isChecked: boolean
+  isStanding: boolean
+  letWork(): void
 }
 
 /** The folder that the agent of a session in a terminal works in. Throws `wrong_state` if that is not known here. */

@@ -3,13 +3,81 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import type { NewSession } from '../model/decide-session.ts'
+import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { createSession, type NewSession } from '../model/decide-session.ts'
+import type { Actor } from '../model/history.ts'
 import type { Intent } from '../model/intent.ts'
+import type { Session } from '../model/session.ts'
+import type { Settings } from '../model/settings.ts'
+import { STANDING_ACTOR } from '../model/standing.ts'
 import { statedHypothesis } from '../runners/runbook-plan.ts'
+import { isWithinStanding, standingHash } from '../runners/standing.ts'
+import type { Approve } from './approval.ts'
+import type { SessionDeps } from './deps.ts'
 import type { Provider } from './providers.ts'
 
+interface IntentDeps
+  extends Pick<SessionDeps, 'store' | 'plans' | 'settings' | 'newId' | 'now' | 'log'> {
+  approve: Approve
+  newNumber(caseId: string): Promise<number>
+}
+
+interface Wanted {
+  intent: Intent
+  chosen: Provider
+  named: Omit<NewSession, 'id' | 'number' | 'written'>
+}
+
+/** Creates a session whose plan is an intent. It waits for approval, unless a standing intent gives it. */
+export async function startWithIntent(
+  deps: IntentDeps,
+  present: CaseFolder,
+  { intent, chosen, named }: Wanted,
+  by: Actor,
+): Promise<{ folder: CaseFolder; session: Session }> {
+  const { store, now } = deps
+  const caseId = present.case.id
+  const written = await writtenIntent(present.case, intent, chosen)
+  const wanted = { ...named, id: deps.newId(), number: await deps.newNumber(caseId), written }
+  await deps.plans.store(written.plan)
+  const folder = await store.update(caseId, (each) => createSession(each, wanted, now()), { by })
+  const made = { folder, session: sessionOf(folder, wanted.id) }
+  const standing = await standingOver(written.plan, await deps.settings())
+  if (standing === null) return made
+  return approveByStanding(deps, made, { standing, plan_sha256: written.sha256 })
+}
+
+/** The session as it is then; it waits for a person if it cannot start. */
+async function approveByStanding(
+  { approve, log }: Pick<IntentDeps, 'approve' | 'log'>,
+  made: { folder: CaseFolder; session: Session },
+  approval: { standing: string; plan_sha256: string },
+): Promise<{ folder: CaseFolder; session: Session }> {
+  const { case_id, id, number } = made.session
+  try {
+    const folder = await approve(case_id, id, { ...approval, queue: true, by: STANDING_ACTOR })
+    return { folder, session: sessionOf(folder, id) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    log(`session ${number} of case ${case_id} waits for a person: ${error.message}`)
+    return made
+  }
+}
+
+/** The hash of a standing intent that a plan lies within; null if there is none, or if approvals must be signed. */
+async function standingOver(
+  plan: string,
+  { standing, signApprovals }: Pick<Settings, 'standing' | 'signApprovals'>,
+): Promise<string | null> {
+  if (standing.length === 0 || signApprovals) return null
+  const { intent, errors } = await readPlan(plan)
+  const found =
+    intent && errors.length === 0 && standing.find((each) => isWithinStanding(intent, each))
+  return found ? standingHash(found) : null
+}
+
 /** The texts of a session that is created with an intent. Throws if it cannot be carried out. */
-export async function writtenIntent(
+async function writtenIntent(
   { description }: Pick<Case, 'description'>,
   intent: Intent,
   { id, runner }: Provider,

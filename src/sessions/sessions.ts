@@ -25,7 +25,7 @@ import type { SessionDeps } from './deps.ts'
 import { createExpectedWalls, type SessionWalls } from './expected-walls.ts'
 import type { Obstacle, Place } from './folder-lock.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
-import { writtenIntent } from './intents.ts'
+import { startWithIntent } from './intents.ts'
 import { chosenIsolation } from './isolation-checks.ts'
 import type { Job, SessionRun, Standing } from './jobs.ts'
 import { plan } from './plan-mode.ts'
@@ -183,22 +183,6 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     return { folder, session }
   }
 
-  /** Creates a session with its plan, which waits for approval. */
-  async function createReady(
-    caseId: string,
-    wanted: Omit<decide.NewSession, 'id' | 'number'>,
-    by: Actor,
-  ): Promise<{ folder: CaseFolder; session: Session }> {
-    const identity = { id: newId(), number: await newNumber(caseId) }
-    if (wanted.written) await deps.plans.store(wanted.written.plan)
-    const folder = await store.update(
-      caseId,
-      (folder) => decide.createSession(folder, { ...identity, ...wanted }, now()),
-      { by },
-    )
-    return { folder, session: sessionOf(folder, identity.id) }
-  }
-
   /** Moves a session from plan_ready back to planning, which is `work`. */
   async function planAgain(
     { case_id, id, number }: Session,
@@ -243,8 +227,8 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         (job) => planWithTalk(session, job),
       )
     },
-    async approve({ case_id, id }, plan, by) {
-      await sessions.approve(case_id, id, { plan_sha256: sha256(plan), by })
+    async approve({ case_id, id }, plan, by, standing) {
+      await sessions.approve(case_id, id, { plan_sha256: sha256(plan), by, standing })
     },
   })
 
@@ -272,9 +256,13 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       await mustBeLoggedIn(deps, chosen)
       const { again, intent } = wanted
       if (intent) {
-        const written = await writtenIntent(present.case, intent, chosen)
-        const named = { type, provider: chosen.id, note, ...isolated, written }
-        return createReady(caseId, named, by)
+        const named = { type, provider: chosen.id, note, ...isolated }
+        return startWithIntent(
+          { ...deps, approve, newNumber },
+          present,
+          { intent, chosen, named },
+          by,
+        )
       }
       return beginSession(
         caseId,

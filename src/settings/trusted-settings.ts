@@ -8,6 +8,7 @@ import { hashOf } from '../files/decoded.ts'
 import type { Problem } from '../model/problem.ts'
 import { NO_LONGER, type RemovedRestriction, withRestrictions } from '../model/restrictions.ts'
 import { SETTINGS_FILE, type Settings } from '../model/settings.ts'
+import { standingText } from '../model/standing.ts'
 import {
   foreignProviders,
   remoteTargets,
@@ -126,6 +127,7 @@ function untrusted(settings: Settings, trust: TrustState): Problem[] {
       wider.readingCommands ?? [],
       'a conversation without an approved plan cannot run',
     ],
+    ['standing', wider.standing?.map(standingText) ?? [], 'nothing is approved by'],
   ]
   return reasons
     .filter(([, names]) => names.length > 0)

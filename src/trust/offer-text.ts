@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { NO_LONGER } from '../model/restrictions.ts'
 import type { ProviderSettings, SandboxSetting } from '../model/settings.ts'
+import { standingText } from '../model/standing.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/start-checks.ts'
 import type { Offer } from './offer.ts'
@@ -15,6 +16,7 @@ export function offerText({
   sandbox,
   readingTools = [],
   readingCommands = [],
+  standing = [],
   removed,
   folders,
   files,
@@ -53,6 +55,10 @@ export function offerText({
     section(
       'Commands that such agents may run without an approved plan',
       readingCommands.map((line) => `  ${visibleText(line)}`),
+    ),
+    section(
+      'Standing intents: what agents do within one needs no approval of yours',
+      standing.map((each) => `  ${visibleText(standingText(each))}`),
     ),
     section(
       'Folders outside of the workspace that sessions work in',

@@ -1,6 +1,7 @@
 import { isBreaking } from '../model/problem.ts'
 import type { RemovedRestriction, Restrictions } from '../model/restrictions.ts'
 import type { NotifyTarget, ProviderSettings, SandboxSetting } from '../model/settings.ts'
+import type { StandingIntent } from '../model/standing.ts'
 import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { isTrustedFile } from '../settings/agent-files.ts'
@@ -22,6 +23,7 @@ export interface Offer {
   /** Tools, and first words of commands, that pass the gate before a plan is approved. */
   readingTools?: readonly string[]
   readingCommands?: readonly string[]
+  standing?: readonly StandingIntent[]
   folders: OutsideFolder[]
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]

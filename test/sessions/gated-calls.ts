@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -162,6 +162,66 @@ t.test('a call outside of the scope of an approved plan is denied', async (t) =>
   t.match(await write('src/link/x'), /outside the scope/)
   t.match(await write('src/a', { cwd: join(app.root, 'other') }), /other\/src\/a is outside/)
   await must(app, 'POST', `${session}/abandon`)
+})
+
+t.test('a standing intent lets calls pass that lie within it, once it is trusted', async (t) => {
+  const { id: case_id } = await app.newCase({ title: 'Tidy the docs' })
+  const other = hookedAgent(app, { case_id, session: 'conversation-2' })
+  for (const folder of ['docs', 'docs/.hidden']) mkdirSync(join(app.root, folder))
+  symlinkSync('../other', join(app.root, 'docs/link'))
+  const write = (file_path: string) => other.call('Write', { file_path })
+  const bash = (command: string, cwd = app.root) => other.call('Bash', { command }, { cwd })
+  await other.tell('UserPromptSubmit', { prompt: 'Tidy the docs' })
+
+  configure("standing: [{ paths: [../x] }, { commands: ['a | b'] }, { path: [x] }]")
+  const { problems } = await must(app, 'GET', '/health')
+  const told = problems.map(({ message }: { message: string }) => message).join('\n')
+  t.match(told, /standing\[0\]\.paths\[0\].*expected a path inside the working folder/)
+  t.match(told, /standing\[1\]\.commands\[0\].*expected one command/)
+  t.match(told, /standing\[2\]\.path is not known/)
+
+  configure("standing: [{ paths: ['docs/**'], commands: ['npm run format'], proof: ['true'] }]")
+  t.match(await write('docs/a.md'), /nothing may be changed/, 'not trusted')
+  t.match(await must(app, 'GET', '/health'), {
+    problems: [{ message: /^standing: changed since it was trusted/ }],
+  })
+  t.match(await trusted(app), /Standing intents: .*\n {2}paths: \["docs\/\*\*"\], commands: /)
+  for (const file of ['docs/a.md', join(app.root, 'docs/b.md'), './docs/../docs/c.md'])
+    t.equal(await write(file), null, file)
+  for (const file of ['src/a', 'docs/../src/a', 'docs/link/x', 'docs/.hidden/x', '/etc/docs/a'])
+    t.match(await write(file), /nothing may be changed/, file)
+  t.equal(await bash('npm run format'), null)
+  t.equal(await bash('ls docs && npm run format | tail -3; true'), null)
+  for (const command of [
+    'npm run format --prefix docs',
+    'npm run format > docs/log',
+    'npm run format && rm -rf src',
+    'cd docs && npm run format',
+    'CI=1 npm run format',
+    'npm run format $(rm a)',
+    '',
+  ])
+    t.match(await bash(command), /only commands that read/, command)
+  t.match(await bash('npm run format', join(app.root, 'docs')), /only commands that read/)
+  const mcp = await other.call('mcp__files__write', { path: 'docs/a.md' })
+  t.match(mcp, /nothing may be changed/, 'a tool that may change more')
+
+  writeFileSync(join(app.root, 'docs/a.md'), 'a\n')
+  await other.tell('PostToolUse', { tool_name: 'Write', tool_input: { file_path: 'docs/a.md' } })
+  await other.tell('Stop', { stop_hook_active: false })
+  const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
+  t.match(session, { state: 'complete', plan_violation: null, plan: /standing intent.*allows\.$/ })
+  const trail = readFileSync(app.file(case_id, 'sessions/1.md'), 'utf8')
+  const hash = /standing_sha256=([0-9a-f]{64})/.exec(trail)?.[1]
+  t.match(trail, RegExp(`tool_call tool=Write .*approved_by=standing standing_sha256=${hash}`))
+  t.match(trail, RegExp(`plan_approved by=casefile.md via=standing .*standing_sha256=${hash}`))
+  t.match(trail, /step_finished step=proof exit=0/)
+  t.match(await must(app, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')
+  t.match(readFileSync(app.file(case_id, 'history.md'), 'utf8'), /approved by a standing intent/)
+
+  configure("standing: [{ paths: ['**'] }]")
+  await other.tell('UserPromptSubmit', { prompt: 'More' })
+  t.match(await write('docs/a.md'), /nothing may be changed/, 'another list is not trusted')
 })
 
 /** The path of the case's session, once its plan waits. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
-import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
+import { agentFiles, committed, plannedBy, reaches, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -163,4 +163,44 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
   const ran = events.filter(({ event_type }) => event_type === 'step_started')
   const proved = ran.filter(({ payload }) => /^proof/.test(payload.step))
   t.equal(proved.length, 2, 'each ran once')
+})
+
+t.test('an intent within a standing intent is approved by it', async (t) => {
+  const standing = `standing:\n  - { paths: ['docs/**', '**/*.md'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
+  const work = 'mkdir -p docs; echo b > docs/a; echo done'
+  const files = agentFiles({ one: { plan: 'exit 1', work } }, standing)
+  const service = await openTestService(t, { mount: false, files, trust: true })
+  committed(service.root)
+  const { id: case_id } = await must(service, 'POST', '/cases', { title: 'A case' })
+  const sessions = `/cases/${case_id}/sessions`
+  const within = {
+    intent: 'Do it.',
+    provider: 'one',
+    paths: ['docs/a*'],
+    proof: ['test -e docs/a'],
+  }
+  for (const wider of [
+    { paths: ['docs/**', 'src/a'] },
+    { paths: ['**'] },
+    { paths: ['doc*/**'] },
+    { paths: ['README'] },
+    { commands: ['echo a b'] },
+    { commands: ['echo'] },
+    { proof: ['test -e docs/a', 'true'] },
+    { proof: [] },
+  ]) {
+    const made = await must(service, 'POST', sessions, { ...within, ...wider })
+    t.match(made, { state: 'plan_ready' }, JSON.stringify(wider))
+    await must(service, 'POST', `${sessions}/${made.id}/abandon`)
+  }
+  const paths = ['docs', './docs/x/', 'docs/{a,b}', 'README.md', 'src/*.md']
+  const made = await must(service, 'POST', sessions, { ...within, paths, commands: ['echo a'] })
+  const ref = { case_id, id: made.id, path: `${sessions}/${made.id}` }
+  t.match(made, { state: /approved|executing/ })
+  await reaches(service, ref, 'complete')
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { out_of_scope: [], diff: { file: 'docs/a' } })
+  const trail = readFileSync(service.file(case_id, `sessions/${made.number}.md`), 'utf8')
+  t.match(trail, /plan_approved by=casefile.md .*approved_by=standing standing_sha256=[0-9a-f]{64}/)
+  t.match(await must(service, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')
 })

@@ -45,6 +45,7 @@ import {
 } from './known-conversations.ts'
 import { createPlanQuestions } from './plan-questions.ts'
 import { answerWhilePreparing } from './preparation.ts'
+import { standingFields, standingFor } from './standing-calls.ts'
 import { createStops } from './stops.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
@@ -93,7 +94,7 @@ export interface ConversationDeps extends SessionDeps {
   ): Promise<Session>
   /** Moves a session from plan_ready back to planning. */
   planAgain(session: Session, note: string, by: Actor): Promise<void>
-  approve(session: Session, plan: string, by: Actor): Promise<void>
+  approve(session: Session, plan: string, by: Actor, standing?: string): Promise<void>
 }
 
 const NO_PLAN =
@@ -181,6 +182,12 @@ export function createConversations(deps: ConversationDeps): Conversations {
       const isCovered =
         isWorking && scope && editors && (await isCoveredCall(scope, tool, { editors, ...place }))
       return isCovered ? { is: 'allowed' } : PASS
+    }
+    const place = { cwd, folder, records: deps.layout.memoryRoot }
+    const standing = session && (await standingFor(tool, await deps.settings(), place))
+    if (session && standing) {
+      talks.of(session).standing.set(tool.input_sha256, standing)
+      return PASS
     }
     const { text, reason } = objection
     const fields = { tool: tool.name, ...titleOf(tool, folder), reason }
@@ -271,6 +278,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
             ...titleOf(event.tool, conversation.folder),
             status,
             input_sha256: event.tool.input_sha256,
+            ...standingFields(talks.of(session).standing.get(event.tool.input_sha256)),
           }
           void talks.of(session).note({ event: 'tool_call', fields })
         }

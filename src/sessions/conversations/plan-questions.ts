@@ -1,4 +1,5 @@
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
+import { intentPlan } from '../../markdown/intent.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
 import { sha256 } from '../../markdown/session-file.ts'
 import { AppError, stoppingError } from '../../model/app-error.ts'
@@ -6,8 +7,10 @@ import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import type { SessionState } from '../../model/session-state.ts'
+import { STANDING_ACTOR, type StandingIntent } from '../../model/standing.ts'
 import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
 import type { HookAnswer, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
+import { standingHash } from '../../runners/standing.ts'
 import type { SessionDeps } from '../deps.ts'
 import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
@@ -29,7 +32,7 @@ interface QuestionDeps extends SessionDeps {
   ensureSession(conversation: Conversation): Promise<Session>
   /** Moves a session from plan_ready back to planning. */
   planAgain(session: Session, note: string, by: Actor): Promise<void>
-  approve(session: Session, plan: string, by: Actor): Promise<void>
+  approve(session: Session, plan: string, by: Actor, standing?: string): Promise<void>
 }
 
 /** The plans that agents present, and who decides on them. */
@@ -47,6 +50,11 @@ export interface PlanQuestions {
   hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer>
   /** A person approved a plan in the agent's own dialog. */
   hearApproval(conversation: Conversation, plan: string | null): Promise<void>
+  /**
+   * Makes a plan of what an agent did within standing intents, and approves it by them, if it presented no other plan. Gives
+   * whether it did.
+   */
+  approveStanding(conversation: Conversation): Promise<boolean>
   /** The agent goes on: a person answered in its dialog, if a question is still open here. */
   answeredElsewhere(conversation: Conversation): Promise<void>
 }
@@ -199,6 +207,29 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     })
   }
 
+  async function approveStanding(conversation: Conversation): Promise<boolean> {
+    const session = liveSession(conversation)
+    const calls = (session && talks.known(session.id)?.standing) ?? new Map()
+    if (session?.state !== 'planning' || calls.size === 0) return false
+    const { standing, signApprovals } = await deps.settings()
+    const hashes = [...new Set([...calls.values()].map(standingHash))]
+    const used = standing.filter((each) => hashes.includes(standingHash(each)))
+    if (signApprovals || used.length < hashes.length) return false
+    const all = (key: keyof StandingIntent) => [...new Set(used.flatMap((each) => each[key]))]
+    const plan = intentPlan({
+      intent: 'What a standing intent of casefile.md allows.',
+      paths: all('paths'),
+      commands: all('commands'),
+      proof: all('proof'),
+    })
+    return mutex.run(conversation.id, async () => {
+      const ready = await present(conversation, { plan, hypothesis: null })
+      if (ready.state !== 'plan_ready') return false
+      await deps.approve(ready, plan, STANDING_ACTOR, hashes.join(' '))
+      return true
+    })
+  }
+
   /** Why a plan cannot be presented now, as sentences; null if it can. */
   async function objectionTo(live: Session | null, plan: string): Promise<string | null> {
     if (live && isWorking(live)) {
@@ -254,7 +285,15 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     return answer
   }
 
-  return { hearPlan, propose, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
+  return {
+    hearPlan,
+    propose,
+    hearPlanOfTurn,
+    hearPrompt,
+    hearApproval,
+    answeredElsewhere,
+    approveStanding,
+  }
 }
 
 const gone = ({ case_id, number }: Pick<Session, 'case_id' | 'number'>): AppError =>

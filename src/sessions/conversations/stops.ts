@@ -33,7 +33,7 @@ export function createStops({
 }: {
   known: KnownConversations
   talks: Talks
-  questions: Pick<PlanQuestions, 'hearPlanOfTurn'>
+  questions: Pick<PlanQuestions, 'hearPlanOfTurn' | 'approveStanding'>
 }): Stops {
   const { lastSession, liveSession } = known
 
@@ -70,7 +70,10 @@ export function createStops({
       return { is: 'pass', notice: endedNotice(ended, pageOf(ended, request)) }
     }
     const plan = await dialect.planOfTurn?.(event)
-    if (!plan) return PASS
+    if (!plan) {
+      const isApproved = await questions.approveStanding(conversation)
+      return isApproved ? hear(dialect, conversation, event, request) : PASS
+    }
     const answer = await questions.hearPlanOfTurn(conversation, plan, event.wasBlocked)
     const waiting = liveSession(conversation)
     if (answer.is !== 'pass' || waiting?.state !== 'plan_ready') return answer

@@ -1,5 +1,6 @@
 import type { FolderContents } from '../../git/folder-contents.ts'
 import type { PlanScope } from '../../model/scope.ts'
+import type { StandingIntent } from '../../model/standing.ts'
 import type { HookAnswer } from '../../runners/agents/hooks/hook-event.ts'
 import type { AgentNote, WorkResult } from '../../runners/contract.ts'
 
@@ -33,6 +34,8 @@ export interface Talk {
   start: { contents: FolderContents; recorded: Set<string> } | null
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
+  /** The standing intents that its calls lay within, and the input of those calls. */
+  readonly standing: Map<string, StandingIntent>
   /** The agent must not change anything yet: the state before the work is recorded, and tests may run. */
   prepare(): void
   /** Whether the agent waited for this. */
@@ -106,6 +109,7 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     number,
     start: null,
     scope: null,
+    standing: new Map(),
     begun,
     setBegun,
     prepare() {

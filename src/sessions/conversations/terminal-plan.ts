@@ -11,6 +11,7 @@ import type { SessionDeps } from '../deps.ts'
 import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
 import { missingHypothesis } from '../plan-mode.ts'
 import { appendLine } from '../run-recorder.ts'
+import { isStandingFile } from './standing-calls.ts'
 import type { PresentedPlan, Talk } from './talk.ts'
 
 /** Bidirectional control characters, which can display a plan in another order than it runs. */
@@ -113,8 +114,10 @@ export async function noteChanges(
   if (!start) return
   const { diff } = await start.contents.changes()
   const added = diff.files.map(({ file }) => file).filter((file) => !start.recorded.has(file))
-  if (added.length === 0) return
   for (const file of added) start.recorded.add(file)
-  const fields = { working_folder: deps.redactor.value(added.slice(0, 100)) }
+  const { standing } = await deps.settings()
+  const wrong = added.filter((file) => !standing.some((each) => isStandingFile(file, each)))
+  if (wrong.length === 0) return
+  const fields = { working_folder: deps.redactor.value(wrong.slice(0, 100)) }
   await appendLine(deps, job, { event: 'plan_violation', fields })
 }

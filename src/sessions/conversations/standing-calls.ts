@@ -1,0 +1,53 @@
+import { join, relative, resolve, sep } from 'node:path'
+import { isWithin } from '../../files/real-path.ts'
+import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
+import type { StandingIntent } from '../../model/standing.ts'
+import type { HookTool } from '../../runners/agents/hooks/hook-event.ts'
+import { resolveNamedPath } from '../../runners/agents/named-path.ts'
+import { isPathInScope } from '../../runners/scope.ts'
+import { isStandingCommand, standingHash } from '../../runners/standing.ts'
+
+/** What the audit trail says of a call within a standing intent. */
+export function standingFields(standing: StandingIntent | undefined) {
+  return standing && { approved_by: 'standing' as const, standing_sha256: standingHash(standing) }
+}
+
+interface CallPlace {
+  /** Where the agent is. */
+  cwd: string
+  /** The working folder, without symbolic links. */
+  folder: string
+  /** The folder of the records. */
+  records: string
+}
+
+/** The standing intent that a call lies within, so that it needs no approval; null if there is none. */
+export async function standingFor(
+  { kind, name, command, paths, folder: at }: HookTool,
+  { standing, readingCommands }: Pick<Settings, 'standing' | 'readingCommands'>,
+  { cwd, folder, records }: CallPlace,
+): Promise<StandingIntent | null> {
+  if (standing.length === 0) return null
+  if (kind === 'execute') {
+    // PowerShell quotes in another way, so its commands cannot be judged
+    if (command === null || name.toLowerCase() === 'powershell') return null
+    if (resolve(cwd, at ?? '.') !== folder) return null
+    return standing.find((each) => isStandingCommand(command, each, readingCommands)) ?? null
+  }
+  // a tool of an MCP server may change more than it names
+  if (kind !== 'write' || paths.length === 0 || name.startsWith('mcp')) return null
+  const files: string[] = []
+  for (const path of paths) {
+    const real = await resolveNamedPath(path, cwd)
+    if (real === null || !isWithin(folder, real) || isWithin(records, real)) return null
+    if (real === join(folder, SETTINGS_FILE)) return null
+    files.push(relative(folder, real))
+  }
+  return standing.find((each) => files.every((file) => isStandingFile(file, each))) ?? null
+}
+
+/** Whether a file of the working folder may be written. What is hidden never is: it may be settings of other programs. */
+export function isStandingFile(file: string, { paths }: StandingIntent): boolean {
+  const isHidden = file.split(sep).some((word) => word.startsWith('.'))
+  return !isHidden && isPathInScope({ paths: [...paths], commands: null }, file)
+}
