@@ -1,8 +1,28 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 
 /** Asks a yes/no question on the terminal. Anything but y or yes means no, and so does the end of input. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
   return /^y(?:es)?$/i.test((await ask(question, signal)) ?? '')
+}
+
+/** Asks a yes/no question that one key answers: y means yes. */
+export async function confirmByKey(question: string, signal: AbortSignal): Promise<boolean> {
+  const { stdin, stdout } = process
+  if (!stdin.isTTY || !('setRawMode' in stdin)) return confirm(question, signal)
+  stdout.write(question)
+  stdin.setRawMode(true)
+  stdin.resume()
+  try {
+    const [bytes] = (await once(stdin, 'data', { signal })) as [Buffer]
+    const key = bytes.toString().slice(0, 1)
+    if (key === '\u0003') process.kill(process.pid, 'SIGINT')
+    stdout.write(/[ -~]/.test(key) ? `${key}\n` : '\n')
+    return /^y$/i.test(key)
+  } finally {
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
 }
 
 /** Reads a line from the terminal, without surrounding spaces; null at the end of input. */

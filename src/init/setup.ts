@@ -36,6 +36,7 @@ import { FIRST_SETTINGS } from './first-settings.ts'
 import { hookAgent } from './hook-agent.ts'
 import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'
 import { nextCommands } from './next-commands.ts'
+import { type ProposedIntent, proposeIntent } from './proposed-intent.ts'
 import { agentHooksStep, hookRemovalSteps, settingsStep, signerStep } from './setup-steps.ts'
 import { type PlannedFile, requireWritable, shownPath, writeSteps } from './steps.ts'
 
@@ -105,6 +106,8 @@ export interface Setup {
   hookLevels(heard: readonly HeardConversation[]): Promise<LeveledReport>
   /** `provider`: another one than that of the case. */
   ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
+  /** Asks git, so pages do not call it. */
+  proposedIntent(folder: CaseFolder): Promise<ProposedIntent>
 }
 
 interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment' | 'state'> {
@@ -205,6 +208,14 @@ export function createSetup(deps: SetupDeps): Setup {
         removed: named(files.filter(({ bytes }) => bytes === null)),
         next: nextCommands({ provider: provider ?? present.provider, inTerminal }),
       }
+    },
+
+    async proposedIntent({ case: { workdir, checklist } }) {
+      const present = await settings()
+      const folder = await unlessError(() => workingFolder(root, workdir, present.folders))
+      if (folder === null) return { paths: [], proof: [] }
+      const tests = (await findTests(folder, present))?.command ?? null
+      return proposeIntent(checklist, { folder, tests, exclude: [memoryRoot, state.root] })
     },
 
     async ofCase({ case: { id, description, workdir, provider } }, wanted) {

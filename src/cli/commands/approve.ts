@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { confirm } from '../../demo/question.ts'
+import { confirmByKey } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -167,7 +167,7 @@ async function decide(
       waits && !queue
         ? 'Approve it to wait in line? It then starts by itself, if nothing has changed there.'
         : `Approve this plan of session ${shown.number}${sends}?`
-    if (!yes && !(await confirm(`\n${what} [y/N] `, signal))) return null
+    if (!yes && !(await confirmByKey(`\n${what} [y/N] `, signal))) return null
     try {
       return await approveText(shown, shown.plan_sha256)
     } catch (error) {

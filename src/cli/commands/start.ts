@@ -57,9 +57,15 @@ export function command(): Command {
       'Plan to run just the tests of the project. Writes runbook.md if the case has none.',
     )
     .option('--intent <sentence>', 'What should be done. Nothing plans: approve it, and it runs.')
-    .option('--paths <globs...>', 'With --intent: what may be written, in quotes.')
+    .option(
+      '--paths <globs...>',
+      'With --intent: what may be written, in quotes. Default: the folders that changed.',
+    )
     .option('--commands <commands...>', 'With --intent: what may run, besides what only reads.')
-    .option('--proof <commands...>', 'With --intent: what proves it. It may run, too.')
+    .option(
+      '--proof <commands...>',
+      'With --intent: what proves it. It may run, too. Default: the tests.',
+    )
     .option('--yes', 'With --intent: approve it without asking.')
     .option('--detach', 'Do not wait. Needs a running service.')
     .action((name: string, options: Options) =>
@@ -86,7 +92,7 @@ export function command(): Command {
 async function run(context: CommandContext, name: string, options: Options): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { type, provider: named, note, isolation, again, detach, runTests = false } = options
-  const { intent, paths, commands = [], proof = [], yes } = options
+  const { intent, paths, commands = [], proof, yes } = options
   if (detach) requirePersistentService(context, 'plan')
   if (runTests && (again !== undefined || named !== undefined)) {
     throw usageError('--run-tests needs no agent: leave out --provider and --again.')
@@ -100,7 +106,17 @@ async function run(context: CommandContext, name: string, options: Options): Pro
   const id = await resolveCase(client, name)
   if (intent !== undefined) {
     const { startIntent } = await import('../follow/start-intent.ts')
-    const wanted = { intent, paths: paths ?? [], commands, proof }
+    if (yes && paths === undefined)
+      throw usageError('--yes needs --paths: nothing asks about them.')
+    const { intent: proposed }: CaseSetupJson = (await client.request('GET', `/cases/${id}/setup`))
+      .body
+    const wanted = {
+      intent,
+      commands,
+      ...proposed,
+      ...(paths && { paths }),
+      ...(proof && { proof }),
+    }
     const how = { type: type ?? (await usualType(client, id)), provider: named, note, isolation }
     return startIntent(context, id, { ...wanted, ...how }, { yes, detach })
   }

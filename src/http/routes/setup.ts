@@ -77,7 +77,11 @@ export const setupEndpoints = [
     responses: { 200: { description: 'What it would plan with.', json: caseSetup } },
     async handle({ c, service, params: { id }, query: { provider } }) {
       const folder = await service.store.read(id)
-      return answerJson<CaseSetupJson>(c, await service.setup.ofCase(folder, provider))
+      const [found, intent] = await Promise.all([
+        service.setup.ofCase(folder, provider),
+        service.setup.proposedIntent(folder),
+      ])
+      return answerJson<CaseSetupJson>(c, { ...found, intent })
     },
   }),
 ]

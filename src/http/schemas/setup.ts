@@ -206,6 +206,11 @@ export const caseSetup = z
       })
       .nullable()
       .describe('The tests of the working folder; null if they are not known.'),
+    intent: z
+      .object({ paths: z.array(z.string()), proof: z.array(z.string()) })
+      .describe(
+        'What an intent could name: the folders of what is not committed or changed on the branch, and the tests.',
+      ),
   })
   .meta({
     id: 'CaseSetup',
@@ -220,6 +225,7 @@ export const caseSetup = z
           runbook:
             "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=test\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package.json.\n",
         },
+        intent: { paths: ['src/**'], proof: [TESTS.command] },
       },
     ],
   })

@@ -1,4 +1,5 @@
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
+import { MAX_INTENT } from '../../model/intent.ts'
 import { visibleName } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import type { StartObjections } from '../../sessions/start-checks.ts'
@@ -18,6 +19,46 @@ export const TASKS: Record<SessionType, { task: string; hint: string }> = {
     task: 'Check the result',
     hint: 'Check that the code now does what the case asks for.',
   },
+}
+
+/** The smallest plan: client/setup.ts fills in what the case and the repository propose. */
+export function IntentForm({ data }: { data: CasePageData }) {
+  const { id, objections } = data
+  const list = (name: string, label: string, hint: string) => (
+    <Field id={`intent-${name}`} label={label} hint={hint}>
+      <input
+        id={`intent-${name}`}
+        aria-describedby={`intent-${name}-hint`}
+        name={name}
+        data-list="commas"
+      />
+    </Field>
+  )
+  return (
+    <FormDisclosure id="new-intent" label="State an intent" shortcut="i" isSmall>
+      <form
+        class="form"
+        id="new-intent-form"
+        data-send="POST"
+        action={`/cases/${id}/sessions`}
+        data-then={sessionPage(id, '{number}')}
+        data-proposed={`/cases/${id}/setup`}
+      >
+        <Field id="intent-text" label="What do you want done?">
+          <input id="intent-text" name="intent" required maxlength={MAX_INTENT} />
+        </Field>
+        {list('paths', 'May write to', 'Such as src/login/**, README.md')}
+        {list('commands', 'May run', 'Such as npm run build; what only reads always may')}
+        {list('proof', 'Proved by', 'Such as npm test; it may run, too')}
+        <Field id="intent-provider" label="Who does it?">
+          <ProviderSelect id="intent-provider" name="provider" choices={data} />
+        </Field>
+        <FormActions submit="Continue" primary disabled={objections.folder !== null}>
+          <span class="small muted">Nothing plans. It starts when you approve.</span>
+        </FormActions>
+      </form>
+    </FormDisclosure>
+  )
 }
 
 /** The form of a new session, behind a button. */

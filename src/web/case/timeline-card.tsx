@@ -6,7 +6,7 @@ import { casePage, memoryPage } from '../shell/addresses.ts'
 import { Tabs } from '../shell/tabs.tsx'
 import type { CasePageData } from './case-data.ts'
 import { lacksPlan } from './first-session.tsx'
-import { SessionForm } from './session-form.tsx'
+import { IntentForm, SessionForm } from './session-form.tsx'
 import {
   filterTimeline,
   foldTimeline,
@@ -57,6 +57,7 @@ export function TimelineCard({ data, filter }: TimelineCardProps) {
             {HISTORY_FILE}
           </a>
         )}
+        <IntentForm data={data} />
         <SessionForm data={data} />
       </header>
       {items.length === 0 && <p class="muted">Nothing yet.</p>}

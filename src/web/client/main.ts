@@ -74,6 +74,7 @@ import { startUndo } from './undo.tsx'
  *   data-present       on a choice of the setup: it is what casefile.md says now, and is not sent again
  *   data-planned-by    shown if who is chosen in the setup is an `agent`, or the `runbook`
  *   data-no-runbook    around the form of a session: without an agent there is nothing to plan with
+ *   data-proposed      of the form of an intent: the address of what its empty fields get
  *   data-run-tests     the id of the case whose tests the button runs
  *   data-template      on a file that does not exist yet: the text to begin with (memory-editor.tsx)
  *

@@ -8,7 +8,15 @@ export function startSetup(): void {
   const ask = () => {
     if (isShown('[data-agents=unknown]')) void findAgents(false)
   }
-  document.addEventListener('toggle', ask, true) // it does not bubble
+  document.addEventListener(
+    'toggle',
+    ({ target }) => {
+      ask()
+      const form = (target as Element).querySelector<HTMLFormElement>(':scope > [data-proposed]')
+      if (form) void proposeIntent(form)
+    },
+    true, // it does not bubble
+  )
   document.addEventListener('click', (event) => {
     const target = event.target as Element
     if (target.closest('[data-find-agents]')) void findAgents(true)
@@ -111,6 +119,18 @@ function follow(): void {
   const isNothing = session.closest('[data-no-runbook]') !== null && provider?.value === 'runbook'
   nothing.hidden = !isNothing
   button.hidden = isNothing
+}
+
+/** Fills the fields of an intent that are empty with what the case and the repository propose. */
+async function proposeIntent(form: HTMLFormElement): Promise<void> {
+  const address = form.dataset.proposed!
+  delete form.dataset.proposed
+  const setup = await send('GET', address)
+  if (!setup.ok) return showError(form, setup.problem)
+  for (const [name, entries] of Object.entries(setup.body.intent as Record<string, string[]>)) {
+    const input = form.elements.namedItem(name) as HTMLInputElement
+    if (input.value === '') input.value = entries.join(', ')
+  }
 }
 
 /** A key sends a form whose button is hidden, too. */
