@@ -10,8 +10,8 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
 export async function confirmByKey(question: string, signal: AbortSignal): Promise<boolean> {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !('setRawMode' in stdin)) return confirm(question, signal)
-  stdout.write(question)
   stdin.setRawMode(true)
+  stdout.write(question)
   stdin.resume()
   try {
     const [bytes] = (await once(stdin, 'data', { signal })) as [Buffer]

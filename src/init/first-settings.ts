@@ -7,6 +7,7 @@ provider: runbook              # what new sessions run with; a case or a request
 # env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile trust
 # tests: npm test              # how the tests are run; new agents and --run-tests use it
 # checklist: ['All tests pass (test-log, required)']  # what a new case must prove
+# standing: [{ paths: ['docs/**'] }]  # what agents may do without your approval; needs casefile trust
 # sign_approvals: true         # ask for signed approvals
 # isolation: worktree         # sessions work in a git worktree of their own
 # notify: [desktop]            # where to say that something waits for you

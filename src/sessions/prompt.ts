@@ -308,6 +308,7 @@ function workTask(plan: string, sha256: string): string {
 
 - Do everything the plan says, and nothing else. If that turns out to be impossible, stop and say why.
 - You are in the working folder: change files only there. Do not touch the folder with the records of the cases: only a person approves, verifies and resolves.
+- Where the plan has \`paths\`, \`commands\` or \`proof\` above its text, change only files of \`paths\`, and run only \`commands\`, those of \`proof\`, and what only reads.
 - Do not ask questions: nobody can answer. If an action is denied, continue without it or say what could not be done.
 - The service itself runs the plan's blocks marked \`run\` with \`proof=\`, after you have ended.
 - End with a short summary of what you changed.
