@@ -162,6 +162,7 @@ t.test('what needs trust, and its text', async (t) => {
     { sandbox: 'none' as const },
     { readingTools: ['a'] },
     { readingCommands: ['a'] },
+    { standing: [{ paths: ['a'], commands: [], proof: [] }] },
   ])
     t.ok(trustedText(settings(parts)), JSON.stringify(parts))
   t.strictSame(untrustedSettings({ cache: ['a'] }), {
@@ -169,6 +170,7 @@ t.test('what needs trust, and its text', async (t) => {
     sandbox: 'mounts',
     readingTools: [],
     readingCommands: [],
+    standing: [],
   })
   t.strictSame(untrustedSettings({ cache: [] }).cache, [])
   t.equal(

@@ -40,6 +40,7 @@ t.test('every setting is read', async (t) => {
     'sandbox: { hosts: [packages.example.org, "*.example.com"] }',
     "reading_tools: [mcp__docs__search, 'mcp__wiki__*']",
     "reading_commands: ['npm test']",
+    "standing: [{ paths: ['docs/**'], proof: [npm test] }, { commands: [make fmt] }]",
     'parallel: 16',
     'isolation: worktree',
     'memory_root: ../record',
@@ -59,6 +60,10 @@ t.test('every setting is read', async (t) => {
     sandbox: { hosts: ['packages.example.org', '*.example.com'] },
     readingTools: ['mcp__docs__search', 'mcp__wiki__*'],
     readingCommands: ['npm test'],
+    standing: [
+      { paths: ['docs/**'], commands: [], proof: ['npm test'] },
+      { paths: [], commands: ['make fmt'], proof: [] },
+    ],
     parallel: 16,
     isolation: 'worktree',
     memoryRoot: '../record',
@@ -111,7 +116,7 @@ const bad: [text: string, line: number, message: RegExp][] = [
   [
     'provider: runbook\nprovidr: x',
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, reading_tools, reading_commands, parallel, isolation, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, reading_tools, reading_commands, standing, parallel, isolation, memory_root$/,
   ],
   ['provider: my agent', 2, /^provider: found "my agent", expected a word/],
   ['provider: [a]', 2, /^provider: found \["a"\], expected a word/],
