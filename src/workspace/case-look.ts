@@ -129,7 +129,7 @@ export async function readCaseFolder(
       pass,
       byGit: byGit('.'),
       isFresh: (name) => !mayDiffer(name),
-      mostReads: MOST_NOTES,
+      areNotes: true,
     },
     (name) => layout.memoryFile(id, name),
     (name, note) => {
@@ -201,12 +201,11 @@ interface Wanted<K, T> {
   byGit: boolean
   /** Whether the known file need not be looked at. */
   isFresh(key: K): boolean
-  /** The others are left for the next pass. */
-  mostReads?: number
+  areNotes?: boolean
 }
 
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
-  { keys, known = new Map(), pass, byGit, isFresh, mostReads = Infinity }: Wanted<K, T>,
+  { keys, known = new Map(), pass, byGit, isFresh, areNotes = false }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
   hasFreshPicture: (known: T) => boolean = () => true,
@@ -220,7 +219,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
       files.set(key, was)
       continue
     }
-    if (reads >= mostReads) {
+    if (areNotes && reads >= MOST_NOTES) {
       if (was) files.set(key, { ...was, stamp: null })
       pass.isPartial = true
       isSame = false
@@ -236,8 +235,8 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   if (isSame) return known
   for (const [key, file] of known) {
     // some editors delete a file and write it again; git does not
-    if (files.has(key) || byGit || pass.accept(path(key), gone, false)) continue
-    files.set(key, file)
+    if (files.has(key) || byGit || pass.accept(path(key), gone, false, areNotes)) continue
+    files.set(key, { ...file, stamp: null })
   }
   return files
 }

@@ -32,6 +32,7 @@ import {
 } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
+import type { WaitsFor } from './sync/stability.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit } from './write-edit.ts'
@@ -120,9 +121,9 @@ export function createStore(deps: StoreDeps): Store {
   }
 
   /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
-  async function current(id: string): Promise<CaseFolder> {
+  async function current(id: string, waitsFor: WaitsFor = 'records'): Promise<CaseFolder> {
     const until = performance.now() + HALF_SAVED_TIMEOUT_MS
-    while ((await scan.readCase(id)).retryInMs > 0) {
+    while ((await scan.readCase(id)).waitMs(waitsFor) > 0) {
       if (performance.now() > until) {
         await scan.readCase(id, 'anything')
         break
@@ -252,7 +253,7 @@ export function createStore(deps: StoreDeps): Store {
         const paths: string[] = []
         const notes: string[] = []
         const lines: string[] = []
-        const folder = await current(id)
+        const folder = await current(id, 'all')
         running.add(id)
         try {
           const result = await work(folder, {
