@@ -171,7 +171,7 @@ async function changesIn(
   const { text } = decoded
   const folder = catalog.folder(id)
   const origin = { id, case_id: id, created_at: new Date(0).toISOString() }
-  const nothing = { case: folder?.case ?? roughCase('', origin), sessions: [], proofs: [] }
+  const nothing = { case: folder?.case ?? (await roughCase('', origin)), sessions: [], proofs: [] }
   const frozen = folder ? captureBaseline(folder, () => false) : EMPTY_BASELINE
   const only = (some: Partial<Baseline>): Baseline => ({ ...EMPTY_BASELINE, ...some })
   const name = basename(file, '.md')
