@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { redirectsAside, setAside } from '../../src/snapshots/git-redirects.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { must, ran, step } from '../fixtures/session-client.ts'
 import { recordOf } from '../fixtures/session-record.ts'
@@ -200,4 +201,13 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
       noneSprung(t)
     }
   })
+})
+
+t.test('a second redirect does not take the place of the first one', async (t) => {
+  const folder = { path: t.testdir({ commondir: 'one' }), name: '.git' }
+  t.ok(await setAside(folder, 'run'))
+  writeFileSync(join(folder.path, 'commondir'), 'two')
+  t.ok(await setAside(folder, 'run'))
+  const found = await redirectsAside(folder, 'run')
+  t.strictSame(found.map(({ content }) => content).sort(), ['one', 'two'])
 })
