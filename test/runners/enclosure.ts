@@ -106,6 +106,27 @@ t.test('the folder of the helper is not reached by its processes', async (t) => 
   t.notMatch(said, /\d\.out/)
 })
 
+t.test('what a program leaves cannot change what the next one runs', async (t) => {
+  const forges = `
+    (setsid sh -c 'while [ -e /proc/self ]; do
+      for file in "$0"/*; do
+        case $file in *.in|*.out|*.err|*"*") ;; *) echo "echo forged >&5" > "$file" ;; esac
+      done
+      (echo "echo forged >&3" > "$1"/0) 2> /dev/null; (echo "echo forged >&3" > "$1"/3) 2> /dev/null
+    done' "/proc/$PPID/cwd" "/proc/$PPID/fd" > /dev/null 2>&1 & echo $!)`
+  for (const [kind, sandbox] of await sandboxes(t)) {
+    if (sandbox.kind === 'mount' && sandbox.ownProcesses) continue // it sees no helper
+    const forger = Number((await run(sandbox, forges)).said)
+    try {
+      for (let count = 0; count < 20; count++) {
+        t.strictSame(await run(sandbox, 'echo so'), { exit: 0, endedBy: null, said: 'so\n' }, kind)
+      }
+    } finally {
+      process.kill(forger, 'SIGKILL')
+    }
+  }
+})
+
 t.test('an enclosure that has ended starts again', async (t) => {
   for (const [kind, sandbox] of await sandboxes(t)) {
     t.equal((await run(sandbox, 'echo one')).said, 'one\n')

@@ -84,9 +84,9 @@ export function createEnclosure(
         const { helper, env: inherited } = present
         pipes = await present.pipes.next(stdin)
         const facts = { words: [...inner, ...words], cwd, env, inherited }
-        pipes.write(startScript({ ...facts, ...pipes.names }))
+        const script = startScript({ ...facts, ...pipes.names })
         const late = AbortSignal.timeout(READY_WITHIN_MS)
-        const held = await helper.hold(pipes.number, AbortSignal.any([signal, late]))
+        const held = await helper.hold(script, AbortSignal.any([signal, late]))
         if (!('failure' in held)) return launched(held, pipes)
         pipes.close()
         const why = late.aborted ? `not ready within ${READY_WITHIN_MS / 1000} s` : held.failure

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { childrenOf, processStat, signalProcess } from '../../platform/processes.ts'
 import type { InputFile } from '../output/input-file.ts'
 import { signalGroup } from '../process/process-group.ts'
+import { readyCommand, startCommand } from './helper-script.ts'
 
 /** The ids of the helpers of this service and their watchers: they belong to no run, and end with their enclosure. */
 export const helperIds: ReadonlySet<number> = new Set()
@@ -17,11 +18,12 @@ const POLL_MS = 2
 
 export interface HelperOptions {
   words: readonly string[]
-  /** The folder of the pipes and start scripts. */
+  /** The folder of the pipes. */
   cwd: string
   env: Record<string, string>
   /** The mounts; null without any. */
   table: InputFile | null
+  hasSetsid: boolean
   /** Whether its programs are in a process namespace, which ends with the first process in it. */
   ownProcesses: boolean
   withinMs: number
@@ -44,8 +46,8 @@ export interface HeldProgram {
 export interface Helper {
   pid: number
   isAlive(): boolean
-  /** Runs the start script of this number, one at a time. Fails with the helper's words if that never begins. */
-  hold(number: number, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
+  /** Runs start scripts, one at a time. Fails with the helper's words if that never begins. */
+  hold(script: string, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
   /** Ends the helper, and everything in its process namespace, and waits until all are gone. */
   end(): Promise<void>
 }
@@ -75,7 +77,7 @@ function createPresent(): Present {
 
 /** Rejects with the error of the system if no process can be made. `failure` is what it said before it was ready. */
 export async function openHelper(options: HelperOptions): Promise<Helper | { failure: string }> {
-  const { words, cwd, env, table, ownProcesses } = options
+  const { words, cwd, env, table, hasSetsid, ownProcesses } = options
   const [file = '', ...args] = words
   const child = spawn(file, args, {
     cwd,
@@ -91,6 +93,8 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   for (const stream of [life, control, child.stderr!]) stream.on('error', () => {})
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const silent = new Promise<void>((resolve) => child.stderr!.once('close', resolve))
+
+  control.write(readyCommand(hasSetsid))
 
   let said = ''
   child.stderr!.on('data', (bytes: Buffer) => {
@@ -162,7 +166,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   let turn: Promise<void> = Promise.resolve()
   const programs = () => childrenOf(pid, first)
 
-  async function holdNext(number: number, signal: AbortSignal, onEnd: () => void) {
+  async function holdNext(script: string, signal: AbortSignal, onEnd: () => void) {
     if (!isRunning(child) || signal.aborted) {
       onEnd()
       return { failure: 'its helper has ended' }
@@ -170,7 +174,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     const own = createPresent()
     present = own
     handles[1]!.ref()
-    control.write(`${number}\n`)
+    control.write(startCommand(script))
     void own.ended.then(() => {
       present = null
       if (!ownProcesses) life.write('\n')
@@ -180,21 +184,22 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     const failed = own.ended.then(() => ({ failure: own.words.join(' ') }))
     const begun = await Promise.race([own.begun, failed])
     if (begun !== null && typeof begun === 'object') return begun
-    const say = (word: string) => void control.write(`${word}\n`)
+    // the helper does nothing with such a line if the script has ended
+    const say = (word: ':' | '') => void control.write(`${word}\n`)
     try {
       own.pid = begun ?? programs()[0] ?? null
     } finally {
-      if (own.pid === null || signal.aborted) say('no')
+      if (own.pid === null || signal.aborted) say('')
     }
     if (own.pid === null) return { failure: 'it was killed before it began' }
     if (!ownProcesses) life.write(`${own.pid}\n`)
-    return { pid: own.pid, exited: own.ended, go: () => say('go') }
+    return { pid: own.pid, exited: own.ended, go: () => say(':') }
   }
 
   return {
     pid,
     isAlive: () => isRunning(child),
-    async hold(number, signal) {
+    async hold(script, signal) {
       let stop = () => {}
       const stopped = new Promise<{ failure: string }>((resolve) => {
         stop = () => resolve({ failure: 'stopped before it was ready' })
@@ -207,7 +212,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
         turn = new Promise<void>((resolve) => {
           onEnd = resolve
         })
-        const held = before.then(() => holdNext(number, signal, onEnd))
+        const held = before.then(() => holdNext(script, signal, onEnd))
         held.catch(() => {}) // nothing waits for it once it is stopped
         return await Promise.race([held, stopped])
       } finally {

@@ -82,36 +82,30 @@ while [ "$1" != run ]; do
   shift 2
 done
 shift
-[ "$#" -eq 0 ] || exec "$@"
+exec "$@" <&3
 `
 
-/**
- * Runs one start script after the other, by its number, and reports how it ended. The shell itself says on standard error
- * if a program was ended by a signal. In the foreground, because what a shell starts in the background ignores SIGINT.
- */
-const LOOP = `
-exec 2>&3
-echo "ready\${BASH_VERSION:+ bash}" >&3
-while read -r casefile_number <&3; do
-  (. "./$casefile_number.run")
-  echo "exit $?" >&3
-done
-`
-
-/** For systems without setsid: a shell with job control makes a process group of each program, if it can. */
-const GROUPS = 'set -m'
-
+/** A shell that reads its commands from descriptor 3: programs of the same user could change a file, and write to a pipe. */
 const SHELL = '/bin/sh'
 const NAME = 'casefile'
 
-/** If this service did not end it, the folder of its pipes is still there. */
-const REMOVE = `
-[ ! -d "$1" ] || command -p rm -rf -- "$1"
-`
+/** The first command. Job control, if there is any, makes a process group of each program on systems without setsid. */
+export function readyCommand(hasSetsid: boolean): string {
+  return `${hasSetsid ? '' : 'set -m; '}exec 2>&3; echo "ready\${BASH_VERSION:+ bash}" >&3\n`
+}
 
-/** The words of a helper without mounts; `folder` is that of its pipes. */
-export function plainHelper(folder: string, hasSetsid: boolean): string[] {
-  return [SHELL, '-c', `${WATCH}${hasSetsid ? '' : GROUPS}${LOOP}${REMOVE}`, NAME, folder]
+/**
+ * Runs a start script, and reports how it ended; the shell itself says on standard error if a signal ended it. In the
+ * foreground, because what a shell starts in the background ignores SIGINT. One command, so that the shell reads no
+ * further before its end.
+ */
+export function startCommand(script: string): string {
+  return `(${script}); echo "exit $?" >&3\n`
+}
+
+/** The words of a helper without mounts. */
+export function plainHelper(): string[] {
+  return [SHELL, '-c', `${WATCH}exec ${SHELL} <&3`, NAME]
 }
 
 /** The words behind `unshare` of a helper that makes mounts; `drop` are the words that drop its power to undo them. */
@@ -120,8 +114,8 @@ export function mountHelper(
   { opened, checks, overlay }: MountPlan & Pick<SandboxFolders, 'overlay'>,
   drop: readonly string[],
 ): string[] {
-  const rest = drop.length === 0 ? [] : [...drop, SHELL, '-c', LOOP, NAME]
-  const script = `${WATCH}${MOUNT}${LOOP}`
+  const rest = [...drop, SHELL]
+  const script = `${WATCH}${MOUNT}`
   const memory = overlay?.inMemory ? ['memory', overlay.layer] : []
   return [SHELL, '-c', script, NAME, mount, ...memory, ...opened, 'in', ...checks, 'run', ...rest]
 }

@@ -36,9 +36,8 @@ export function startScript(facts: StartFacts): string {
     `unset ${['OLDPWD', ...gone].join(' ')}`,
     ...set.map((name) => `export ${name}=${quoteForShell(env[name]!)}`),
     SHOWS_PROCESSES ? 'echo begun >&3' : `/bin/sh -c 'echo "begun $PPID" >&3'`,
-    'read -r casefile_go <&3 && [ "$casefile_go" = go ] || exit',
+    'read -r casefile_go <&3 && [ "$casefile_go" = : ] || exit',
     'exec <&4 >&5 2>&6 3>&- 4<&- 5>&- 6>&-',
     `exec ${words.map(quoteForShell).join(' ')}`,
-    '',
   ].join('\n')
 }

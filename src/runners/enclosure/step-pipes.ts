@@ -24,14 +24,10 @@ import { runProgram } from '../../platform/program.ts'
 export type StandardInput = 'none' | 'pipe' | { text: string }
 
 export interface StepPipes {
-  /** The name of its start script, without `.run`. */
-  number: number
   /** What the program opens, in the folder. */
   names: { input: string; output: string; errors: string }
   stdout: Readable
   stderr: Readable
-  /** Stores the start script. */
-  write(script: string): void
   /** Call this once the program has opened its ends. Returns where to write its input; null if there is nothing to write. */
   handOver(): Writable | null
   /** Call this if it never will. */
@@ -114,7 +110,7 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
   const streams: Socket[] = []
   const close = () => {
     for (const descriptor of held.splice(0)) closeSync(descriptor)
-    for (const kind of [...KINDS, 'run', 'text']) rmSync(at(kind), { force: true })
+    for (const kind of [...KINDS, 'text']) rmSync(at(kind), { force: true })
   }
   const closeAll = () => {
     for (const stream of streams) stream.destroy()
@@ -135,7 +131,6 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
     const [stdout, stderr] = [openReader('out'), openReader('err')]
     const read = input === 'none' ? null : input === 'pipe' ? 'in' : 'text'
     return {
-      number,
       names: {
         input: read === null ? '/dev/null' : `./${number}.${read}`,
         output: `./${number}.out`,
@@ -143,7 +138,6 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
       },
       stdout,
       stderr,
-      write: (script) => writeFileSync(at('run'), script, PRIVATE),
       handOver() {
         const stdin = input === 'pipe' ? openWriter(at('in')) : null
         close()
