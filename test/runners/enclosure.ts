@@ -34,13 +34,18 @@ async function sandboxes(t: Test): Promise<[kind: string, sandbox: Sandbox][]> {
   ]
 }
 
-async function run(sandbox: Sandbox, script: string, env: Record<string, string> = {}) {
+async function run(
+  sandbox: Sandbox,
+  script: string,
+  env: Record<string, string> = {},
+  timeoutMs = 60_000,
+) {
   let said = ''
   const { exit, signal: endedBy } = await runStepProcess({
     argv: ['/bin/sh', '-c', script],
     cwd: '/',
     env: { PATH, ...env },
-    timeoutMs: 60_000,
+    timeoutMs,
     signal,
     sandbox,
     onOutput(_, bytes) {
@@ -124,6 +129,14 @@ t.test('what a program leaves cannot change what the next one runs', async (t) =
     } finally {
       process.kill(forger, 'SIGKILL')
     }
+  }
+})
+
+t.test('a program that stops its helper is ended by its time limit', async (t) => {
+  for (const [kind, sandbox] of await sandboxes(t)) {
+    if (sandbox.kind === 'mount' && sandbox.ownProcesses) continue // it sees no helper
+    t.match(await run(sandbox, 'kill -STOP $PPID; sleep 60', {}, 200), { exit: null }, kind)
+    t.match(await run(sandbox, 'echo on'), { exit: 0, said: 'on\n' }, kind)
   }
 })
 

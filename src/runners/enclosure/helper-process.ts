@@ -48,6 +48,8 @@ export interface Helper {
   isAlive(): boolean
   /** Runs start scripts, one at a time. Fails with the helper's words if that never begins. */
   hold(script: string, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
+  /** Its program then counts as killed. */
+  kill(): void
   /** Ends the helper, and everything in its process namespace, and waits until all are gone. */
   end(): Promise<void>
 }
@@ -123,12 +125,16 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     } else present?.words.push(line)
   })
 
+  const kill = () => {
+    if (isRunning(child)) child.ref()
+    child.kill('SIGKILL')
+  }
   const end = async () => {
     for (const stream of [life, control]) stream.destroy()
     const isGone = exited.then(() => true)
     const isLate = delay(END_WITHIN_MS, false, { ref: false })
     if (isRunning(child)) child.ref()
-    if (!(await Promise.race([isGone, isLate]))) child.kill('SIGKILL')
+    if (!(await Promise.race([isGone, isLate]))) kill()
     const deadline = performance.now() + END_WITHIN_MS
     while (ownProcesses && isRunningAt(first) && performance.now() < deadline) await delay(POLL_MS)
   }
@@ -138,7 +144,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   const failed = Promise.all([exited, silent]).then(() => said)
   const failure = await whyNotReady(options, ready, failed)
   if (failure !== null) {
-    child.kill('SIGKILL')
+    kill()
     await end()
     return { failure }
   }
@@ -199,6 +205,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   return {
     pid,
     isAlive: () => isRunning(child),
+    kill,
     async hold(script, signal) {
       let stop = () => {}
       const stopped = new Promise<{ failure: string }>((resolve) => {
