@@ -24,6 +24,7 @@ const WORKERS = {
   'report-worker': 'src/runners/reports/report-worker.ts',
   'render-worker': 'src/rendering/render-worker.ts',
   'program-process-main': 'src/platform/program-process-main.ts',
+  'end-left-main': 'src/runners/process/end-left-main.ts',
   'scripted-agent': 'src/demo/scripted-agent.ts',
 }
 

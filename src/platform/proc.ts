@@ -61,11 +61,6 @@ export function rootPath(pid: number): string {
   return `${PROC}/${pid}/root`
 }
 
-/** The file that lists the children of a process; there may be none. */
-export function childrenFile(pid: string): string {
-  return `${PROC}/${pid}/task/${pid}/children`
-}
-
 /** Where the system shows its processes. */
 export const PROC_FOLDER = PROC
 

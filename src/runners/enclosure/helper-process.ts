@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 import type { Duplex, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { childrenOf, processStat, signalProcess } from '../../platform/processes.ts'
+import { childrenOf, processStart, processStat, signalProcess } from '../../platform/processes.ts'
 import type { InputFile } from '../output/input-file.ts'
 import { signalGroup } from '../process/process-group.ts'
 import { readyCommand, startCommand } from './helper-script.ts'
@@ -97,6 +97,10 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   const silent = new Promise<void>((resolve) => child.stderr!.once('close', resolve))
 
   control.write(readyCommand(hasSetsid))
+  /** See the watcher in `helper-script.ts`. */
+  const note = (line: string) => ownProcesses || life.write(`${line}\n`)
+  const endLife = () => life.end(ownProcesses ? '' : 'done\n')
+  note(env.CASEFILE_RUN ?? '-')
 
   let said = ''
   child.stderr!.on('data', (bytes: Buffer) => {
@@ -130,7 +134,8 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     child.kill('SIGKILL')
   }
   const end = async () => {
-    for (const stream of [life, control]) stream.destroy()
+    endLife()
+    control.destroy()
     const isGone = exited.then(() => true)
     const isLate = delay(END_WITHIN_MS, false, { ref: false })
     if (isRunning(child)) child.ref()
@@ -161,7 +166,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     for (const id of ids) known.delete(id)
     if (present?.pid) signalGroup(present.pid, 'SIGKILL')
     present?.end({ exit: null, signal: 'SIGKILL' })
-    life.destroy()
+    endLife()
   })
   // it must not keep this service from ending, which ends it
   child.unref()
@@ -183,7 +188,6 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     control.write(startCommand(script))
     void own.ended.then(() => {
       present = null
-      if (!ownProcesses) life.write('\n')
       handles[1]!.unref()
       onEnd()
     })
@@ -198,7 +202,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
       if (own.pid === null || signal.aborted) say('')
     }
     if (own.pid === null) return { failure: 'it was killed before it began' }
-    if (!ownProcesses) life.write(`${own.pid}\n`)
+    note(`${own.pid}:${encodeURIComponent(processStart(own.pid) ?? '')}`)
     return { pid: own.pid, exited: own.ended, go: () => say(':') }
   }
 

@@ -3,7 +3,10 @@
  * for commands and reports, 5 is the table of mounts. Its variables cannot clash with the program's.
  */
 
-import { childrenFile, openFilePath } from '../../platform/proc.ts'
+import { fileURLToPath } from 'node:url'
+import { workerFile } from '../../package-files.ts'
+import { openFilePath } from '../../platform/proc.ts'
+import { quoteForShell } from '../hooks/shell-quote.ts'
 import {
   FIRST_DESCRIPTOR,
   MOST_OPENED,
@@ -11,27 +14,26 @@ import {
   type SandboxFolders,
 } from '../process/sandbox-plan.ts'
 
-const CHILDREN_OF_FIRST = childrenFile('$1')
+const END_LEFT = [process.execPath, fileURLToPath(workerFile('runners/process/end-left-main.ts'))]
+  .map(quoteForShell)
+  .join(' ')
 const DESCRIPTORS = Array.from({ length: MOST_OPENED }, (_, index) => FIRST_DESCRIPTOR + index)
 
 /**
  * The first child waits for the end of this service, and collects orphans. In a process namespace it is the first
- * process: its end is the end of all others. Elsewhere the service writes the id of each program and an empty line at its
- * end; the group of the last one is killed, and so are its descendants. Trap: dash gives `/dev/null` to what it starts in the background.
+ * process: its end is the end of all others. Elsewhere the service writes which programs it starts, and `done` if it ends the
+ * run itself. Trap: dash gives `/dev/null` to what it starts in the background.
  */
 const WATCH = `
-casefile_end() {
-  casefile_children=
-  read -r casefile_children <"${CHILDREN_OF_FIRST}"
-  kill -s KILL -- "-$1" "$1"
-  for casefile_child in $casefile_children; do (casefile_end "$casefile_child"); done
-}
 exec 4<&0 </dev/null
 (
   (
-    casefile_group=
-    while read -r casefile_line; do casefile_group=$casefile_line; done
-    [ -z "$casefile_group" ] || casefile_end "$casefile_group"
+    casefile_left=
+    while read -r casefile_line; do casefile_left="$casefile_left $casefile_line"; done
+    case $casefile_left in
+      '' | *' done') ;;
+      *) unset NODE_OPTIONS; cd / && exec ${END_LEFT} $casefile_left ;;
+    esac
   ) <&4 3>&- &
   echo watching >&3
   exec 3>&- 4<&-
