@@ -181,6 +181,9 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   // also what an earlier step left, before any start
   while (processesOf(odd.id).length > 0) await delay(20)
   t.notMatch(processStat(left)?.state, 'S')
+  const pipes = () => readdirSync(other).filter((name) => name.startsWith('casefile-pipes-'))
+  const runFolders = () => pipes().flatMap((name) => readdirSync(join(other, name)))
+  t.equal(runFolders().length, 1)
   writeFileSync(join(root, '.git/commondir'), '../.g\n')
   const text = readFileSync(fileOf(odd), 'utf8')
   writeFileSync(fileOf(odd), text.replace('echo first', 'echo other'))
@@ -189,6 +192,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
     await changeState(stateDir, PUT_RUN, strangeId(index), text)
   }
   await service.restart()
+  t.strictSame(runFolders(), [])
   await reaches(service, odd, 'failed')
   const killed = await must(service, 'GET', odd.path)
   t.match(killed, {

@@ -3,11 +3,14 @@
 import {
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -50,20 +53,45 @@ const KINDS = ['in', 'out', 'err']
  * where services with another TMPDIR have it, so that no run can make it for them.
  */
 export function pipeRoots(): string[] {
-  const user = process.getuid?.() ?? 0
-  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
-  return [...parents].map((parent) => {
-    const path = join(parent, `casefile-pipes-${user}`)
+  return rootPaths().map((path) => {
     try {
       mkdirSync(path, 0o700)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
     }
-    const { uid, mode } = lstatSync(path)
-    if ((mode & 0o170077) !== 0o040000 || (process.getuid && uid !== user))
-      throw new Error(`${path} must be a folder that only you can use: remove it`)
+    if (!isOwn(path)) throw new Error(`${path} must be a folder that only you can use: remove it`)
     return path
   })
+}
+
+function rootPaths(): string[] {
+  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
+  return [...parents].map((parent) => join(parent, `casefile-pipes-${process.getuid?.() ?? 0}`))
+}
+
+function isOwn(path: string): boolean {
+  const { uid, mode } = lstatSync(path)
+  return (mode & 0o170077) === 0o040000 && (!process.getuid || uid === process.getuid())
+}
+
+/** Removes the folders of services that were killed. */
+export async function sweepPipeFolders(): Promise<void> {
+  for (const root of rootPaths().filter((path) => existsSync(path) && isOwn(path))) {
+    const left = readdirSync(root).map((name) => join(root, name))
+    for (const path of left.filter(isLeft)) await removeStubborn(path)
+  }
+}
+
+/** A pipe that its service reads as long as it lives: opening it to write fails without a reader. */
+const ALIVE = 'alive'
+
+function isLeft(folder: string): boolean {
+  try {
+    closeSync(openSync(join(folder, ALIVE), O_WRONLY | O_NONBLOCK | O_NOFOLLOW))
+    return false
+  } catch (error) {
+    return hasCode(error, 'ENXIO')
+  }
 }
 
 /**
@@ -73,7 +101,12 @@ export function pipeRoots(): string[] {
 export function openPipeFolder(): PipeFolder {
   const path = mkdtempSync(join(pipeRoots()[0]!, 'run-'))
   let count = 0
-  let made: Promise<void> = makePipes(path, 1)
+  let alive: number | null = null
+  const unread = `${ALIVE}.new`
+  let made = makePipes(path, 1, [unread]).then(() => {
+    alive = openSync(join(path, unread), O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    renameSync(join(path, unread), join(path, ALIVE))
+  })
   made.catch(() => {}) // `next` rejects with it
   return {
     path,
@@ -85,16 +118,19 @@ export function openPipeFolder(): PipeFolder {
     },
     async remove() {
       await Promise.allSettled([made])
+      if (alive !== null) closeSync(alive)
+      alive = null
       await removeStubborn(path)
     },
   }
 }
 
-async function makePipes(folder: string, first: number): Promise<void> {
+async function makePipes(folder: string, first: number, more: string[] = []): Promise<void> {
   const numbers = Array.from({ length: AT_ONCE }, (_, index) => first + index)
+  const names = numbers.flatMap((number) => KINDS.map((kind) => `${number}.${kind}`))
   const { exit, stderr } = await runProgram({
     file: serviceProgram('mkfifo'),
-    args: ['-m', '600', ...numbers.flatMap((number) => KINDS.map((kind) => `${number}.${kind}`))],
+    args: ['-m', '600', ...names, ...more],
     cwd: folder,
     env: process.env,
     input: '',
