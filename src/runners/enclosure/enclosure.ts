@@ -13,6 +13,8 @@ export interface EnclosedProgram {
   /** A program, as an absolute path, and its arguments. */
   words: readonly string[]
   cwd: string
+  /** The real path of a folder; if `cwd` leads elsewhere, the program does not run. */
+  within?: string | undefined
   /** The whole environment except PWD. */
   env: Record<string, string>
   stdin: StandardInput
@@ -76,7 +78,7 @@ export function createEnclosure(
   return {
     root: () => (present?.helper.isAlive() ? rootPath(present.helper.pid) : null),
     end: close,
-    async start({ words, cwd, env, stdin, signal }) {
+    async start({ words, cwd, within, env, stdin, signal }) {
       let pipes: StepPipes | null = null
       try {
         if (!present?.helper.isAlive()) {
@@ -87,7 +89,7 @@ export function createEnclosure(
         }
         const { helper, env: inherited } = present
         pipes = await present.pipes.next(stdin)
-        const facts = { words: [...inner, ...words], cwd, env, inherited }
+        const facts = { words: [...inner, ...words], cwd, within, env, inherited }
         const script = startScript({ ...facts, ...pipes.names })
         const late = AbortSignal.timeout(READY_WITHIN_MS)
         const held = await helper.hold(script, AbortSignal.any([signal, late]))

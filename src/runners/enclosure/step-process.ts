@@ -11,6 +11,8 @@ export interface StepProcessOptions {
   /** The program and its arguments. No shell is involved unless this names one. */
   argv: string[]
   cwd: string
+  /** See `EnclosedProgram`. */
+  within?: string
   /** The whole environment: nothing is inherited from this process. */
   env: Record<string, string>
   timeoutMs: number
