@@ -72,7 +72,7 @@ rm -r again; mkdir again; echo two > again/two; rm -r gone; ln -s nowhere linked
 ln -s "$WORK" "$TMPDIR/here"; echo x > "$TMPDIR/here/by-a-link"
 umount -l "$WORK"; echo x > uncovered
 echo x > .git/hooks/post-commit; git branch other; git add new
-setsid sh -c 'while :; do echo x > late; echo x > "$TMPDIR/../late"; sleep 0.05; done' casefile-daemon &
+setsid sh -c 'while :; do echo x > late; echo x > "$TMPDIR/../late"; sleep 0.05; done' "$WORK/casefile-daemon" &
 for _ in $(seq 500); do [ -e late ] || sleep 0.01; done`
 const BY_GIT = [
   'again/one',
@@ -141,10 +141,10 @@ function violationIn(record: string): string[] {
   return JSON.parse(names)
 }
 
-/** Ids of processes that a planning agent left. */
-function daemons(): string[] {
+/** Ids of processes that a planning agent left; others may run the same test at the same time. */
+function daemons({ WORK }: WalledPlace['places']): string[] {
   const lines = execFileSync('ps', ['-e', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n')
-  return lines.filter((line) => line.includes('casefile-daemon'))
+  return lines.filter((line) => line.includes(`${WORK}/casefile-daemon`))
 }
 
 for (const [who, user, options] of people) {
@@ -158,7 +158,7 @@ for (const [who, user, options] of people) {
       t.equal(session.state, 'failed')
       t.match(session.output, /\nplan_violation: .* and 8 more\. Its changes were thrown away/)
       t.strictSame(after, before, 'nothing is changed')
-      t.strictSame(daemons(), [])
+      t.strictSame(daemons(place.places), [])
     })
 
     await t.test('elsewhere', async (t) => {
@@ -185,7 +185,7 @@ t.test('planning without mounts', async (t) => {
   t.match(record, 'guarded mode=plan guard=comparison reason="mounts are turned off')
   t.strictSame(violationIn(record), BY_GIT)
   t.match(session.output, /so you or one of your programs may have made these changes/)
-  t.strictSame(daemons(), [])
+  t.strictSame(daemons(place.places), [])
 })
 
 const TRIES = `
