@@ -48,8 +48,8 @@ export function eventsOf(
       events.push({ type: 'proof_updated', payload: { ...named, verified } })
   }
   for (const filename of new Set([...changes.notes, ...wrote])) {
-    // a history line of the service describes an act that has its own event
-    const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory)
+    // a history line of the service describes an act that has its own event; a new case comes with its history
+    const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory || !before)
     if (!isOwn || wrote.includes(filename)) events.push(memoryUpdated(filename))
   }
   // audit lines from another machine or a person cause no events here
