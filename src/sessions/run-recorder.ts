@@ -208,15 +208,17 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
     async stepFinished(outcome) {
       const last = open!
       open = null
-      const line = lineOfEnd(deps, last, outcome)
+      const end = endOf(deps, last, outcome)
       endingId = last.step.id
       // written together with the start of the next step, which has been asked for by then
-      const written = line.then(async (each) => {
+      const written = end.then(async ({ line }) => {
         await Promise.allSettled([opening])
-        return { done: append(each) }
+        return { done: append(line) }
       })
       ending = written
       await (await written).done
+      const { failure } = await end
+      if (failure) throw failure
     },
     async close() {
       const left = open
@@ -252,12 +254,12 @@ async function openFiles(
 
 const SILENT = Buffer.from('The step printed nothing, and ended with exit code 0.\n')
 
-/** Closes the step's files, then returns its `step_finished` line. */
-async function lineOfEnd(
+/** Closes the step's files, then returns its `step_finished` line, and why its output could not be stored. */
+async function endOf(
   { layout, case_id, endNotes, redactor }: RecorderDeps,
   ended: OpenStep,
   outcome: StepOutcome,
-): Promise<NewTrailLine> {
+): Promise<{ line: NewTrailLine; failure: unknown }> {
   await endNotes()
   for (const stream of ['stdout', 'stderr'] as const) {
     keep(ended, stream, ended.redacted[stream].end())
@@ -272,9 +274,10 @@ async function lineOfEnd(
   const reported = await report?.output.close()
   if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
   if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
-  await closeRaw(ended, layout, case_id)
+  const raw = await closeRaw(ended, layout, case_id)
+  const failure = kept.failure ?? reported?.failure ?? raw
   const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
-  return newLine('step_finished', {
+  const line = newLine('step_finished', {
     step: step.id,
     exit,
     signal: signal ?? undefined,
@@ -285,18 +288,21 @@ async function lineOfEnd(
     output_bytes: kept.bytes,
     report_bytes: kept.bytes > 0 && reported?.bytes === 0 ? 0 : undefined,
     truncated: kept.truncated || undefined,
-    log_sha256: kept.bytes > 0 ? kept.sha256 : undefined,
-    report_sha256: reported && reported.bytes > 0 ? reported.sha256 : undefined,
+    log_sha256: kept.bytes > 0 && !kept.failure ? kept.sha256 : undefined,
+    report_sha256:
+      reported && reported.bytes > 0 && !reported.failure ? reported.sha256 : undefined,
     tail: lastLines(redactor.text(plainText(tail + rest))),
   })
+  return { line, failure }
 }
 
-async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<void> {
-  if (!raw) return
+async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<unknown> {
+  if (!raw) return null
   const { name, output } = raw.log
   output.write(raw.redacted.end())
-  const { bytes } = await output.close()
+  const { bytes, failure } = await output.close()
   if (bytes === 0) await dropArtifact(layout, case_id, name)
+  return failure
 }
 
 function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {

@@ -3,6 +3,7 @@ import { plainText } from '../files/plain-text.ts'
 import type { FolderContents } from '../git/folder-contents.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
 import { runVariables } from '../model/commit-trailer.ts'
 import { type Session, sessionMove } from '../model/session.ts'
@@ -252,7 +253,7 @@ async function work(
       run,
       agents,
       forSteps,
-    })
+    }).catch(storageFailure)
     await guarded
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     const { missing } = given
@@ -263,6 +264,12 @@ async function work(
     await report.close()
     await run.close()
   }
+}
+
+/** The output of a step could not be stored: the run stops there. */
+function storageFailure(error: unknown): WorkResult {
+  if (!(error instanceof AppError && error.code.startsWith('storage_'))) throw error
+  return { ok: false, reason: error.message.replace(/\.$/, '') }
 }
 
 function lookingAfterSteps(report: RunReport, watch: LeftWatch): RunReport {
