@@ -25,8 +25,8 @@ export interface OutputLogResult {
   /** The number of bytes in the file, without the line that says where it was cut. */
   kept: number
   truncated: boolean
-  /** Why not all of it could be stored; null if it is. */
-  failure: unknown
+  /** Why not all of it could be stored. */
+  failure?: unknown
   /** Of the bytes in the file. */
   sha256: string
 }
@@ -62,14 +62,9 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
     } finally {
       await file.close()
     }
-    const failure = failed ? storageError(failed.error, path) : null
-    return {
-      bytes,
-      kept,
-      truncated: truncated || failed !== undefined,
-      failure,
-      sha256: hash.digest('hex'),
-    }
+    const result = { bytes, kept, truncated, sha256: hash.digest('hex') }
+    if (!failed) return result
+    return { ...result, truncated: true, failure: storageError(failed.error, path) }
   }
 
   return {
