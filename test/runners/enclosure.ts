@@ -61,6 +61,9 @@ t.test('the programs of one enclosure, one after the other', async (t) => {
       ['an exit code', 'exit 3', { exit: 3, endedBy: null, said: '' }],
       ['as a shell reports a signal', 'exit 137', { exit: 137, endedBy: null, said: '' }],
       ['a signal', 'kill -9 $$', { exit: null, endedBy: 'SIGKILL', said: '' }],
+      // a shell says no more of these two: with pipefail, bash exits with 141 itself
+      ['SIGINT', 'kill -INT $$', { exit: 130, endedBy: null, said: '' }],
+      ['SIGPIPE', 'kill -PIPE $$', { exit: 141, endedBy: null, said: '' }],
       ['SIGTERM', 'kill $$', { exit: null, endedBy: 'SIGTERM', said: '' }],
       [
         'SIGINT is not ignored',
