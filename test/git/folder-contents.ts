@@ -57,6 +57,13 @@ function fingerprint(folder: string): string[] {
   })
 }
 
+t.test('it says which paths have tracked files', async (t) => {
+  const repo = repository(t, { 'd/a': '1\n' })
+  const contents = await open(t, repo)
+  const found = ['d', 'd/a', 'd/b', 'e', '../d'].map((path) => contents.tracks(join(repo, path)))
+  t.strictSame(found, [true, true, false, false, false])
+})
+
 t.test('the diff is what changed in the folder', async (t) => {
   /** What is done to the folder, and how it is told. */
   type Deed = [deed: (repo: string) => void, told: string[]]

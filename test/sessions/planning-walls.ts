@@ -67,7 +67,7 @@ const ALLOWED = {
 /** All that it changes in the working folder, and how that is named. */
 const INSIDE = `
 echo x > new; rm src/a.js; mv old moved; chmod 600 casefile.md
-mkdir -p node_modules/m; echo x > node_modules/m/i.js; mkdir empty
+mkdir -p node_modules/m; echo x > node_modules/m/i.js; mkdir empty; chmod 700 sub
 rm -r again; mkdir again; echo two > again/two; rm -r gone; ln -s nowhere linked
 ln -s "$WORK" "$TMPDIR/here"; echo x > "$TMPDIR/here/by-a-link"
 umount -l "$WORK"; echo x > uncovered
@@ -98,7 +98,7 @@ const NAMED = [
   'node_modules/m/i.js',
 ]
   .filter((name) => name !== 'gone/file')
-  .concat('gone/')
+  .concat('gone/', 'sub/')
   .sort()
 
 const settings =
