@@ -45,12 +45,7 @@ t.test('of ten edits of a plan with the same If-Match one wins', async (t) => {
 t.test('every plan that a session had, with its text, oldest first', async (t) => {
   const ref = await planned(app, { runbook: 'First.\n' })
   const one = (await must(app, 'GET', ref.path)).plan
-  const isStored = (text: string) =>
-    rowsOnDisk<{ sha256: string }>(app.stateDir, 'SELECT sha256 FROM plans').some(
-      (row) => row.sha256 === sha256(text),
-    )
   await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Second.' })
-  t.ok([one, 'Second.'].every(isStored), 'on the disk before the answer')
   await must(app, 'PUT', `/cases/${ref.case_id}/memory/runbook.md`, 'Third.\n')
   const events = await stream(app, ref)
   await must(app, 'POST', `${ref.path}/revise`, { note: 'Read it again.' })
