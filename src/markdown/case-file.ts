@@ -247,5 +247,6 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   return withFields(
     edited,
     set.map((key) => [key, values[key]]),
+    edited === text ? read : readDocument(edited),
   )
 }
