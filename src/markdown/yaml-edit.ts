@@ -178,8 +178,7 @@ function verifyEdit(
     throw editError(key, 'the value would not read back the same')
   }
   const others = (all: Map<string, YamlValue>) => [...all].filter(([name]) => name !== key)
-  if (!isEqual(others(before), others(after)))
-    throw editError(key, 'another key would change')
+  if (!isEqual(others(before), others(after))) throw editError(key, 'another key would change')
   return edited
 }
 

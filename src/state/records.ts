@@ -114,6 +114,10 @@ export function putCase(
   for (const file of gone) run('DELETE FROM records WHERE case_id = ? AND file = ?', row.id, file)
 }
 
+export function putStamps(run: Run, id: string, stamps: string): void {
+  run('UPDATE cases SET stamps = ? WHERE id = ?', stamps, id)
+}
+
 export function removeCase(run: Run, id: string): void {
   run('DELETE FROM cases WHERE id = ?', id)
   run('DELETE FROM records WHERE case_id = ?', id)

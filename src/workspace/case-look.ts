@@ -16,6 +16,7 @@ import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { type CaseEntry, hasOpenSession } from './case-entry.ts'
@@ -30,6 +31,8 @@ import { unservedNames } from './unserved-names.ts'
 export interface CaseLookDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
+  /** Whether history.md gets lines that the entry of the case has already. */
+  isAppending?(caseId: string): boolean
   /** Called with the entries of a case folder, its sessions/ or its proof/, if no stamp of it was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -133,6 +136,7 @@ export async function readCaseFolder(
     },
     (name) => layout.memoryFile(id, name),
     (name, note) => {
+      if (note && name === HISTORY_FILE && deps.isAppending?.(id)) return note
       const saw = deps.sawText?.bind(null, id, name)
       return readNote(layout.memoryFile(id, name), name, { known: note, pass, saw })
     },

@@ -24,12 +24,7 @@ import { actsOf } from '../model/history-acts.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import {
-  createEditWriter,
-  type EditWriterDeps,
-  type RecordedEdit,
-  withBegin,
-} from './edit-writer.ts'
+import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
 import type { WaitsFor } from './sync/stability.ts'
@@ -111,7 +106,7 @@ const GIT_TIMEOUT_MS = 10_000
 export function createStore(deps: StoreDeps): Store {
   const { layout, catalog, scan, mutex, gitTimeoutMs = GIT_TIMEOUT_MS } = deps
   const running = new Set<string>()
-  const { made, write } = createEditWriter(deps, current)
+  const { made, write, publishWith } = createEditWriter(deps, current)
 
   let isClosed = false
 
@@ -190,7 +185,7 @@ export function createStore(deps: StoreDeps): Store {
 
   function record(id: string, lines: readonly string[]): void {
     const entry = catalog.entry(id)
-    if (entry) deps.history.add(id, withBegin(entry, lines))
+    if (entry && lines.length > 0) publishWith(entry, lines)
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {

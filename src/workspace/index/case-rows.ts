@@ -118,7 +118,10 @@ export function fileHashes(entry: CaseEntry, known: Record<string, string> = {})
 
 const lastHashes = new WeakMap<CaseEntry['notes'], Map<string, string>>()
 
-function noteHashes({ notes }: CaseEntry, known: Record<string, string>): Map<string, string> {
+export function noteHashes(
+  { notes }: CaseEntry,
+  known: Record<string, string> = {},
+): Map<string, string> {
   const last = lastHashes.get(notes)
   if (last) return last
   const hashes = new Map<string, string>()

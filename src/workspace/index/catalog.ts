@@ -62,6 +62,8 @@ export interface Catalog {
   reading(id: string): Reading | null
   /** Call when this is published, before `unsavedRows`. */
   setPublished(id: string, reading: Reading | null): void
+  /** A change of a memory file that is published with the next change of the case; its events do not name it. */
+  setNotePublished(id: string, name: string, from: string, to: string): void
   /** Stored cases that a start has not found. */
   notFound(): string[]
   /** Cases that this start had to read; once that is stored, only those that wait for the service. */
@@ -86,12 +88,17 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     cases,
     (id, entry) => {
       row(id)
-      const isDone = baseline(id) === undefined && isAtRest(entry)
-      if (isDone) readAtStart?.delete(id)
-      return encodeListed(known.get(id)!, isDone)
+      if (isDone(entry)) readAtStart?.delete(id)
+      return { stamps: stampsToStore(entry), listed: encodeListed(known.get(id)!) }
     },
     lastText,
   )
+
+  const isDone = (entry: CaseEntry) => baseline(entry.id) === undefined && isAtRest(entry)
+
+  function stampsToStore(entry: CaseEntry): string {
+    return isDone(entry) ? known.get(entry.id)!.stamps : ''
+  }
 
   function unseen() {
     const rows = notSeen ? [] : (stored?.listed() ?? [])
@@ -188,7 +195,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const loaded = load(entry.id)!
       Object.assign(loaded, { entry, folder: null, json: null })
       listed.stamps = stampsOf(entry)
-      if (!loaded.isUnpublished) unsaved.add(entry.id)
+      if (!loaded.isUnpublished) unsaved.restamp(entry.id, stampsToStore(entry))
     },
     remove(id) {
       const before = load(id)
@@ -233,6 +240,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       Object.assign(loaded, { published, isUnpublished: false })
       cases.keep(id, loaded)
       unsaved.add(id)
+    },
+    setNotePublished(id, name, from, to) {
+      const loaded = load(id)
+      const published = loaded?.published
+      if (!published || (published.notes.get(name) ?? '') !== from) return
+      loaded.published = { ...published, notes: new Map(published.notes).set(name, to) }
     },
     notFound: () => [...unseen().keys()],
     readAtStart: () => [...(readAtStart ?? [])],
