@@ -159,8 +159,10 @@ interface StepRecorder extends RunReport {
 
 /** Records what a runner reports: audit trail lines, artifacts, and live output. */
 export function createStepRecorder(deps: RecorderDeps): StepRecorder {
-  const { number, append } = deps
+  const { number, append, layout, case_id } = deps
   let open: OpenStep | null = null
+  /** Why the output of a step could not be stored: no further step starts. */
+  let lost: unknown = null
   /** Pending until the last ended step's line is in the audit trail. */
   let ending: Promise<unknown> = Promise.resolve()
   let endingId = ''
@@ -177,6 +179,13 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
       const files = openFiles(deps, step)
       opening = files
       const [{ log, report, raw }] = await Promise.all([files, Promise.allSettled([ending])])
+      if (lost) {
+        for (const each of [log, report, raw?.log]) {
+          await each?.output.close()
+          if (each) await dropArtifact(layout, case_id, each.name)
+        }
+        throw lost
+      }
       const of = { step: id, artifact: log.name }
       const live = createLiveOutput(
         (stream, text, offset) => deps.publish({ ...of, stream, text, offset }),
@@ -211,14 +220,14 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
       const end = endOf(deps, last, outcome)
       endingId = last.step.id
       // written together with the start of the next step, which has been asked for by then
-      const written = end.then(async ({ line }) => {
+      const written = end.then(async ({ line, failure }) => {
+        lost ??= failure
         await Promise.allSettled([opening])
         return { done: append(line) }
       })
       ending = written
       await (await written).done
-      const { failure } = await end
-      if (failure) throw failure
+      if (lost) throw lost
     },
     async close() {
       const left = open

@@ -327,6 +327,7 @@ t.test('what the service gets from its parent', async (t) => {
   t.match(ends[0]?.payload, { exit: 0, tail: /^0 +1 +2 +3$/m }, 'no open file is inherited')
   t.match(ends[1]?.payload, { exit: 0, truncated: true })
   t.equal(ends.length, 2)
+  t.notMatch(session.output, 'step-3')
   t.match(session, {
     state: 'failed',
     output:
