@@ -131,12 +131,14 @@ export function createScan(deps: ScanDeps): Scan {
       catalog.adopt(id)
       return pass
     }
+    await catalog.loadInParts(id)
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
     const entry = await readCaseFolder(lookDeps, id, known, pass, changed)
-    await yieldIfBusy()
+    // without a case at once, before cases/ is back in its place
     if (entry) {
+      await yieldIfBusy()
       missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)

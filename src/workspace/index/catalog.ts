@@ -28,6 +28,8 @@ export interface Catalog {
   /** The same, or as it was stored last while a start has not looked at the case yet. */
   lastEntry(id: string): CaseEntry | undefined
   has(id: string): boolean
+  /** Loads a case before it is needed, without a long pause if it has many files. */
+  loadInParts(id: string): Promise<void>
   /** The last readable text of a session, or of a case.md beside a running one, by `<case id>/<file>`. */
   lastText(key: string): string | null
   /** The stamps of the case's files when they were read. */
@@ -175,6 +177,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     entry: (id) => present(id)?.entry,
     lastEntry: (id) => load(id)?.entry ?? undefined,
     has: (id) => known.has(id),
+    loadInParts: (id) => cases.loadInParts(id, () => known.has(id)),
     lastText: (key) => lastText(...partsOfKey(key)),
     stamps: (id) => known.get(id)?.stamps,
     lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,

@@ -48,7 +48,7 @@ export interface Synchronizer {
 
 export interface SynchronizerDeps {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'stamps' | 'size'>
+  catalog: Pick<Catalog, 'ids' | 'stamps' | 'size' | 'loadInParts'>
   scan: Pick<Scan, 'readCase' | 'compareNames' | 'readAll' | 'unknownEntries' | 'canList'>
   mutex: KeyedMutex
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
@@ -180,7 +180,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function freshen(id: string, waitsFor: WaitsFor = 'records'): Promise<void> {
     // usually nothing has changed, and the request need not wait for the mutex
     const known = catalog.stamps(id)
-    if (hasMany(known)) await pendingEvents()
+    if (hasMany(known)) await catalog.loadInParts(id).then(pendingEvents)
     if (known && (await isUnchanged(known, layout.caseFolder(id), changedFiles(id)))) return
     const began = performance.now()
     const own = { id }
