@@ -19,18 +19,21 @@ import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
 import { type NamedLog, openNamedLog, rawName } from './step-artifacts.ts'
 
 /**
- * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
- * output.
+ * Receives what a runner reports for a job: writes audit trail and artifacts, and publishes live output. The lines `first`
+ * are written with the first one of the run.
  */
 export function openRunReport(
   deps: SessionDeps,
   job: Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending' | 'processes'>,
+  first: NewTrailLine[] = [],
 ): StepRecorder {
   const { layout, outputs, redactor, now } = deps
   const { case_id, session_id, number } = job
-  const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
+  const write = (lines: readonly NewTrailLine[]) =>
+    appendLines(deps, job, [...first.splice(0), ...lines])
+  const append = inGroups(write)
   const notes = boundedNotes(redactor)
-  return createStepRecorder({
+  const recorder = createStepRecorder({
     layout,
     case_id,
     number,
@@ -49,6 +52,13 @@ export function openRunReport(
       for (const line of notes.rest()) await append(line)
     },
   })
+  return {
+    ...recorder,
+    async close() {
+      await recorder.close()
+      if (first.length > 0) await write([]) // no step has begun
+    },
+  }
 }
 
 /** For agents that count over a whole conversation: subtracts what earlier runs used. */
@@ -151,8 +161,6 @@ interface OpenStep {
 }
 
 interface StepRecorder extends RunReport {
-  /** Adds a line to the audit trail, together with what else is to be added just then. */
-  append(line: NewTrailLine): Promise<void>
   /** Closes the files of a step that was still open when a run broke off. */
   close(): Promise<void>
 }
@@ -170,7 +178,6 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
   let opening: Promise<unknown> = Promise.resolve()
 
   return {
-    append,
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof, baseline } = step

@@ -93,9 +93,9 @@ cat $missing .git/modules/lib/sub/config; true`
     await t.test(`a run that redirects git is ended ${JSON.stringify(fields)}`, async (t) => {
       const script = `here=$(git rev-parse --git-dir); cp -r "$here" .g
 printf '#!/bin/sh\necho >> ${sprung}' > .g/evil; chmod +x .g/evil
-git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"; mv "$here/link" "$here/commondir"
-exec sleep 1000`
-      const { session, ref, events } = await ran(service, step(script), { fields })
+git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"; mv "$here/link" "$here/commondir"`
+      const plan = `${step(script)}\n\n${step(`echo >> '${sprung}'`)}`
+      const { session, ref, events } = await ran(service, plan, { fields })
       t.match(session, {
         state: 'failed',
         failure: /it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which git/,
@@ -121,7 +121,7 @@ exec sleep 1000`
     writeFileSync(join(dotGit, 'modules/own/commondir'), '.\n')
     const as = '-c user.name=a -c user.email=a@a'
     const works = `echo 3 > a.txt; git add a.txt; git ${as} commit -qm own; git switch -qc other; git stash list`
-    const script = `${works}; ln -s /tmp .git/modules/lib/commondir; exec sleep 1000`
+    const script = `${works}; ln -s /tmp .git/modules/lib/commondir`
     const { session } = await ran(service, step(script))
     t.match(session, { state: 'failed', failure: /it wrote \.git\/modules\/lib\/commondir/ })
     t.equal(git(service.root, 'log', '--format=%s', '-1', 'other').trim(), 'own', 'git works')

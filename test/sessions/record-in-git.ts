@@ -133,10 +133,10 @@ for (const rows of [HIDDEN, REPLACED]) {
     )
     const before = await gitMoment(folder, null)
     run()
-    const found = new Set((await broughtSince(folder, before, null)).map(({ object }) => object))
+    const found = new Set((await broughtSince(folder, before)).map(({ object }) => object))
     for (const [at, [name]] of rows.entries()) t.ok(found.has(gitNamesOf(`evil ${at}\n`)[0]!), name)
     t.strictSame(
-      await broughtSince(folder, await gitMoment(folder, null), null),
+      await broughtSince(folder, await gitMoment(folder, null)),
       [],
       'the next run did not',
     )
@@ -147,14 +147,14 @@ t.test('files that look like an entry of git, and commits that are not there yet
   const { folder, run } = severalCommits(t, [`touch "memory/: a b ${EVIL}"; git add .`])
   const before = await gitMoment(folder, null)
   run()
-  t.match(await broughtSince(folder, before, null), [{ path: `: a b ${EVIL}` }])
+  t.match(await broughtSince(folder, before), [{ path: `: a b ${EVIL}` }])
   const fresh = repository(t)
   const empty = await gitMoment(fresh, null)
   write(fresh, { a: 'evil\n' })
   git(fresh, 'add', '.')
-  t.strictSame(await broughtSince(fresh, empty, null), [{ path: 'a', object: EVIL }])
+  t.strictSame(await broughtSince(fresh, empty), [{ path: 'a', object: EVIL }])
   write(fresh, { '.git/index': 'broken' })
-  await t.rejects(broughtSince(fresh, empty, null), /index/)
+  await t.rejects(broughtSince(fresh, empty), /index/)
 })
 
 t.test('what a run commits does not count until it is confirmed', async (t) => {
