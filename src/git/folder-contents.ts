@@ -6,7 +6,7 @@ import { hasCode } from '../files/errno.ts'
 import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
 import { parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
-import { newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
+import { changeSeconds, newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
 import { type ListedFile, listIndex } from './index-list.ts'
 import type { GitRepository } from './repository.ts'
 import { createScratchRepository, type GitLimits, gitLimits, openScratchFolder } from './scratch.ts'
@@ -162,7 +162,8 @@ let last: { folder: string; index: StoredIndex | null } = { folder: '', index: n
 /**
  * Adds what is tracked to our index. Of the last folder's, only what is tracked with the same content stays: other objects
  * may be gone. Nested repositories leave it: git would start another git in each of them, with that one's configuration, and
- * finds them by itself.
+ * finds them by itself. A file whose inode changed in the second of the old index is read again: with its size and times put
+ * back, git would take it for unchanged.
  */
 async function rewriteIndex(
   path: string,
@@ -171,7 +172,10 @@ async function rewriteIndex(
 ): Promise<void> {
   const own = await storedIndex(path)
   const old = own ?? stored
-  const present = (old && readIndex(old.file)) ?? []
+  const read = (old && readIndex(old.file)) ?? []
+  const present = read.map((each) =>
+    changeSeconds(each) < old!.seconds ? each : newEntry(each.path, each.mode, each.id),
+  )
   const known = new Map(present.map((each) => [each.path, each]))
   const entries = new Map(own ? known : [])
   for (const { path, mode, id } of tracked) {
@@ -181,7 +185,8 @@ async function rewriteIndex(
     entries.set(path, isSame ? had : newEntry(path, mode, id))
   }
   const wanted = [...entries.values()].filter(({ mode }) => mode !== REPOSITORY_MODE)
-  if (own && wanted.length === present.length && entries.size === present.length) return
+  const isWritten = wanted.length === read.length && wanted.every((each, at) => each === read[at])
+  if (own && isWritten) return
   await writeFile(path, writeIndex(wanted, objectFormat))
   // by this time git knows which files may have changed since without that showing in their times
   if (old) await utimes(path, old.seconds, old.seconds)

@@ -62,6 +62,9 @@ export function readIndex(file: Buffer): IndexEntry[] | null {
   return entries
 }
 
+/** When git saw the inode of the file change last, in seconds. */
+export const changeSeconds = ({ bytes }: IndexEntry): number => bytes.readUInt32BE(0)
+
 /** An entry without times: git reads its file again. */
 export function newEntry(path: string, mode: number, id: string): IndexEntry {
   const name = Buffer.from(path, 'latin1')
