@@ -99,20 +99,22 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
       const known = kept.get(id) ?? recent.get(id)
       const folder = known ? undefined : stored?.folder(id)
       if (folder === undefined) return known
+      // read first: SQLite says where the file is damaged
+      const records = stored!.records(id)
       const decoded = decodeFolder(folder)
-      addRecords(decoded.entry, stored!.records(id))
+      addRecords(decoded.entry, records)
       return add(id, isSeen, decoded)
     },
     async loadInParts(id, isSeen) {
       const row = kept.has(id) || recent.has(id) ? undefined : stored?.folder(id)
       if (row === undefined) return
+      let records = stored!.records(id, '', AT_ONCE)
       const decoded = decodeFolder(row)
-      for (let last = ''; ; ) {
-        const records = stored!.records(id, last, AT_ONCE)
-        addRecords(decoded.entry, records)
-        if (records.length < AT_ONCE) break
-        last = records.at(-1)!.file
+      addRecords(decoded.entry, records)
+      while (records.length === AT_ONCE) {
         await setImmediate()
+        records = stored!.records(id, records.at(-1)!.file, AT_ONCE)
+        addRecords(decoded.entry, records)
       }
       const isSame = !kept.has(id) && !recent.has(id) && stored!.folder(id) === row
       if (isSame) add(id, isSeen(), decoded)
