@@ -25,6 +25,7 @@ const WORKERS = {
   'call-check-main': 'src/runners/call-check-main.ts',
   'render-worker': 'src/rendering/render-worker.ts',
   'program-process-main': 'src/platform/program-process-main.ts',
+  'end-left-main': 'src/runners/process/end-left-main.ts',
   'scripted-agent': 'src/demo/scripted-agent.ts',
 }
 

@@ -6,6 +6,7 @@ import { answerProblem, listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { notLoaded } from './model/app-error.ts'
 import { ATTENTION_KINDS } from './model/attention.ts'
+import { closeInherited } from './platform/proc.ts'
 import { startProgramsBy } from './platform/program.ts'
 import { createProgramProcess } from './platform/program-process.ts'
 import type { TimeLimits } from './runners/time-limits.ts'
@@ -177,6 +178,7 @@ async function openInBrowser(url: string, log: (line: string) => void): Promise<
 
 /** `casefile serve`: prints the address once it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
+  closeInherited()
   startProgramsBy(createProgramProcess())
   const served = await openOnceFree(options)
   const { url } = served

@@ -30,8 +30,11 @@ const EXTERNAL = [
   'openapi-fetch',
 ]
 
-/** The paths are from the root. The programs are below `folder` at the same paths, with `.js`. */
-export async function buildPrograms(paths, folder) {
+/**
+ * `paths` are from the root: the programs are below `folder` at the same paths, with `.js`, or by the names that they have.
+ * They share what they import; with `isWhole` each is one file, as tap loads each file by way of another thread.
+ */
+export async function buildPrograms(paths, folder, { isWhole = false } = {}) {
   await build({
     absWorkingDir: ROOT,
     entryPoints: paths,
@@ -39,12 +42,10 @@ export async function buildPrograms(paths, folder) {
     outdir: folder,
     chunkNames: 'chunks/[hash]',
     bundle: true,
-    splitting: true,
+    splitting: !isWhole,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    sourcemap: true,
-    sourcesContent: false,
     external: EXTERNAL,
     define: {
       'import.meta.url': 'sourceUrl',

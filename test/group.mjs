@@ -7,9 +7,8 @@ import t from 'tap'
 // a place in the source costs much at each assertion; who runs a file alone sees it
 process.setSourceMapsEnabled(false)
 
-/** `files`: their paths from the root, built beside the entry that calls this. */
+/** `files`: by their paths from the root, how each is loaded. */
 export async function runGroup(files) {
-  await import('../.built-tests/groups/test/fixtures/small-process.js')
   // after a teardown at the top tap ends what is idle, which the process is while it reads the next file
   const teardowns = []
   t.teardown = (end) => void teardowns.unshift(end)
@@ -18,16 +17,16 @@ export async function runGroup(files) {
     for (const end of teardowns) await end()
   })
   const limit = Number(process.env.TAP_TIMEOUT) * 1000
-  for (const file of files) {
+  for (const [file, load] of Object.entries(files)) {
     t.setTimeout(limit) // from now on: it is for each file
     const before = cpuSeconds()
     // a file can have its folder at the top, where all files share one test
     t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))
-    await import(`../.built-tests/groups/${file.replace(/ts$/, 'js')}`)
+    await load()
     if (!t.idle) await once(t, 'idle')
     t.comment(`${file}: ${(cpuSeconds() - before).toFixed(1)} s of CPU`)
   }
-  t.setTimeout(files.length * limit) // tap compares it with the time of all
+  t.setTimeout(Object.keys(files).length * limit) // tap compares it with the time of all
   // whatever a test has left open; but first all is read that tap has said
   t.on('complete', () => t.on('end', () => process.stdout.write('', () => process.exit())))
   t.end()

@@ -86,6 +86,7 @@ export const PARTS = {
       'test/runners/kill-run.ts',
       'test/runners/sandbox.ts',
       'test/sessions/agents.ts',
+      'test/sessions/git-traps.ts',
       'test/sessions/secrets.ts',
       'test/sessions/stream.ts',
       'test/sessions/planning-walls.ts',

@@ -222,7 +222,7 @@ t.test('publint and attw have nothing to say', { skip, timeout: 600_000 }, async
   const [{ filename }] = JSON.parse(packed.stdout)
   for (const [tool, args] of [
     ['publint@0.3.25', ['--strict', filename]],
-    ['@arethetypeswrong/cli@0.18.5', [filename]],
+    ['@arethetypeswrong/cli@0.18.5', ['--profile', 'esm-only', filename]],
   ] as const) {
     await t.resolves(run('npx', ['--yes', tool, ...args], { cwd: home }), tool)
   }

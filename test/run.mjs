@@ -18,8 +18,6 @@ const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
 /** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */
 const isSeparate = (file) => /^test\/((browser|faults)\/|git\/folder-contents|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
-/** What each group loads first. */
-const FIRST = 'test/fixtures/small-process.ts'
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
@@ -45,18 +43,19 @@ else {
 async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
   rmSync(GROUPS, { recursive: true, force: true })
   mkdirSync(GROUPS, { recursive: true })
-  await buildPrograms([FIRST, ...groups.flatMap(({ files }) => files)], GROUPS)
   const entries = groups.map(({ folder, files }, at) => {
-    const path = join(GROUPS, `${String(at).padStart(2, '0')}-${folder.replaceAll('/', '-')}.mjs`)
-    const text = `import { runGroup } from '../../test/group.mjs'\nawait runGroup(${JSON.stringify(files)})\n`
-    writeFileSync(path, text)
-    return path
+    const name = `${String(at).padStart(2, '0')}-${folder.replaceAll('/', '-')}`
+    const path = join(GROUPS, `${name}.mjs`)
+    writeFileSync(path, entryOf(files))
+    return [name, path]
   })
+  await buildPrograms(Object.fromEntries(entries), GROUPS, { isWhole: true })
   const limit = isFull ? 10_800 : 300
   // by its whole path: a thread that a test starts from another folder has it too
   const setup = new URL('setup.mjs', import.meta.url).href
   const options = [`--jobs=${jobs}`, `--timeout=${limit}`, `--node-arg=--import=${setup}`]
-  runTap([...options, '--disable-coverage', ...entries], {
+  const programs = entries.map(([name]) => join(GROUPS, `${name}.js`))
+  runTap([...options, '--disable-coverage', ...programs], {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
   })
@@ -66,6 +65,16 @@ function runTap(words, env = {}) {
   const all = { ...process.env, ...env }
   const { status } = spawnSync(TAP, words, { cwd: ROOT, stdio: 'inherit', env: all })
   process.exitCode ||= status ?? 1
+}
+
+/** The program of a group: it loads each file when the one before has ended. */
+function entryOf(files) {
+  const loads = files.map((file) => `  '${file}': () => import('../../${file}'),\n`)
+  return `import '../../test/fixtures/small-process.ts'
+import { runGroup } from '../../test/group.mjs'
+
+await runGroup({\n${loads.join('')}})
+`
 }
 
 /** As many files as fit, in the order of their paths. */

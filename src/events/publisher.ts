@@ -11,15 +11,12 @@ import {
   type Changes,
   changesBetween,
   problemChanges,
-  type Reading,
 } from '../model/changes.ts'
-import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Database, Run } from '../state/database.ts'
 import { putFormat, putWorkspaceProblems, type ReadRecords } from '../state/records.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
-import type { RowsToWrite } from '../workspace/index/unsaved-rows.ts'
 import type { PendingHistory } from '../workspace/pending-history.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
@@ -50,8 +47,6 @@ export interface Publisher {
 export interface Published {
   changes: Changes
   source: ChangeSource
-  /** Whether a change of history.md is only lines that this service wrote. */
-  isOwnHistory: boolean
 }
 
 export interface PublisherDeps {
@@ -61,7 +56,7 @@ export interface PublisherDeps {
   stored: ReadRecords
   /** The format of what is stored now. */
   format: string
-  history: Pick<PendingHistory, 'isOwnChange' | 'published' | 'takeSettled' | 'hasUnsynced'>
+  history: Pick<PendingHistory, 'takeSettled' | 'hasUnsynced'>
   now: () => string
   published: Bus<Published>
 }
@@ -81,20 +76,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   let waiting = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** The rows of a case, or of all, for the next transaction. */
-  function takeRows(caseId?: string): RowsToWrite {
-    const rows = catalog.unsavedRows(caseId)
-    for (const [id, reading] of rows.published) history.published(id, historyHash(reading))
-    return rows
-  }
-
   /** Stores events in one transaction with the rows of the case, or of all, and what `alongside` writes. */
   function append(envelopes: readonly Envelope[], caseId?: string, alongside?: (run: Run) => void) {
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
     }))
-    const rows = takeRows(caseId)
+    const rows = catalog.unsavedRows(caseId)
     const write = (run: Run) => {
       rows.write(run)
       alongside?.(run)
@@ -107,7 +95,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     clearTimeout(timer)
     waiting = 0
     if (history.hasUnsynced()) storeRestLater()
-    const rows = takeRows()
+    const rows = catalog.unsavedRows()
     const settle = history.takeSettled()
     if (!settle && rows.isEmpty) return
     const write = (run: Run) => {
@@ -120,23 +108,22 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
     const entry = catalog.entry(caseId)
     const changes = changesBetween(caseId, catalog.published(caseId), catalog.reading(caseId))
-    const { before, after } = changes
     // a case that could not be read gets its event once it can
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
-    const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
-    const events = eventsOf(changes, source, { wrote: readable, isOwnHistory })
+    const events = eventsOf(changes, source, readable)
     const envelopes = events.flatMap((event): Envelope[] => {
       if (!('type' in event)) return newLines(catalog.folder(caseId)!, event)
       const { type, payload } = event
       const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
       return [{ event_type: type, timestamp, payload }]
     })
-    catalog.setPublished(caseId, after)
+    catalog.setPublished(caseId, changes.after)
     const isQuiet = envelopes.length + changes.lines.length + changes.goneSessions.length === 0
     if (source !== 'offline' || !isQuiet) {
-      deps.published.publish({ changes, source, isOwnHistory })
+      deps.published.publish({ changes, source })
     }
-    if (!isQuiet || !hasBegun) append(envelopes, caseId)
+    // with the lines of the service, the row says what history.md will be
+    if (!isQuiet || source === 'service' || !hasBegun) append(envelopes, caseId)
     else if (++waiting > MAX_WAITING) storeRest()
     storeRestLater()
   }
@@ -198,10 +185,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       clearTimeout(timer)
     },
   }
-}
-
-function historyHash(reading: Reading | null): string {
-  return reading?.notes.get(HISTORY_FILE) ?? ''
 }
 
 /** Returns when the file of an event was changed, for changes made while no service ran. */

@@ -23,36 +23,73 @@ export interface Appendix {
   bytes: Uint8Array
 }
 
+/** A file, if it exists, that is open until the bytes for its end are written. */
+export interface OpenAppendix {
+  /** What the file has now; null if there is none. */
+  present: Buffer | null
+  /** What it will have. */
+  bytes: Buffer
+  /**
+   * Appends the bytes, or what `more` returns by then if the file has changed, makes a file that is missing, and closes it.
+   * Not synced; a program that replaces the file meanwhile loses it (see `syncAppended`). Returns whether it was made.
+   */
+  write(): boolean
+  /** Closes it without that. */
+  close(): void
+}
+
 /**
- * Appends what `more` returns for the present content (null: there is no file, which is made), and returns what the
- * file has then. Not synced; a program that replaces the file meanwhile loses it (see `syncAppended`). Throws
- * `unreadable_file` for what is no regular file or too large, what `more` throws, and errors of the disk, after which
- * the file is as before.
+ * Opens a file to append what `more` returns for its content (null: there is no file). Both steps throw `unreadable_file`
+ * for what is no regular file or too large, what `more` throws, and errors of the disk, after which the file is as before.
  */
-export function appendToFile(
+export function openToAppend(
   path: string,
   { maxBytes, within }: AppendOptions,
   more: (present: Buffer | null) => Appendix,
-): { bytes: Buffer; isNew: boolean } {
-  try {
-    const { fd, isNew } = opened(path, within)
+): OpenAppendix {
+  let fd: number | null = null
+
+  /** Closes the file after an error, or at the end. */
+  function closing<T>(isLast: boolean, work: () => T): T {
+    let isDone = false
     try {
-      const present = isNew ? null : contentOf(fd, path, { maxBytes, within })
-      const { keep, bytes } = more(present)
-      if (keep + bytes.length > maxBytes)
-        throw unreadable(path, `it would have more than ${maxBytes} bytes`)
-      if (present && keep < present.length) ftruncateSync(fd, keep)
-      appendAll(fd, bytes, keep)
-      return {
-        bytes: present ? Buffer.concat([present.subarray(0, keep), bytes]) : Buffer.from(bytes),
-        isNew,
-      }
+      const result = work()
+      isDone = true
+      return result
+    } catch (error) {
+      throw storageError(error, path)
     } finally {
-      closeSync(fd)
+      if (fd !== null && (isLast || !isDone)) closeSync(fd)
     }
-  } catch (error) {
-    throw storageError(error, path)
   }
+
+  function look(): Appendix & Pick<OpenAppendix, 'present'> {
+    const present = fd === null ? null : contentOf(fd, path, { maxBytes, within })
+    const { keep, bytes } = more(present)
+    if (keep + bytes.length > maxBytes)
+      throw unreadable(path, `it would have more than ${maxBytes} bytes`)
+    return { present, keep, bytes }
+  }
+
+  return closing(false, () => {
+    fd = opened(path)
+    let { present, keep, bytes } = look()
+    return {
+      present,
+      bytes: present ? Buffer.concat([present.subarray(0, keep), bytes]) : Buffer.from(bytes),
+      write: () =>
+        closing(true, () => {
+          fd ??= opened(path)
+          const isNew = fd === null
+          if (fd === null) fd = made(path, within)
+          else if (fstatSync(fd).size !== present?.length) ({ present, keep, bytes } = look())
+          if (present && keep < present.length) ftruncateSync(fd, keep)
+          appendAll(fd, bytes, keep)
+          return isNew
+        }),
+      close: () => closing(true, () => {}),
+    }
+  })
 }
 
 const NOT_A_FILE = 'it is not a regular file'
@@ -66,23 +103,28 @@ function contentOf(fd: number, path: string, { maxBytes, within }: AppendOptions
   return present
 }
 
-function opened(path: string, within: string): { fd: number; isNew: boolean } {
-  const { O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
-  const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Null if there is no file. */
+function opened(path: string): number | null {
   try {
-    return { fd: openSync(path, flags), isNew: false }
+    return openSync(path, FLAGS)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) {
-      const folder = pinFolder(dirname(path), within)
-      try {
-        const place = `${folder.path}/${basename(path)}`
-        return { fd: openSync(place, flags | O_CREAT | O_EXCL), isNew: true }
-      } finally {
-        folder.close()
-      }
-    }
+    if (hasCode(error, 'ENOENT')) return null
     if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO', 'ENODEV')) throw unreadable(path, NOT_A_FILE)
     throw error
+  }
+}
+
+function made(path: string, within: string): number {
+  const folder = pinFolder(dirname(path), within)
+  try {
+    return openSync(
+      `${folder.path}/${basename(path)}`,
+      FLAGS | constants.O_CREAT | constants.O_EXCL,
+    )
+  } finally {
+    folder.close()
   }
 }
 

@@ -11,7 +11,7 @@ import { realPathOf } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { gitText, runGit } from './command.ts'
 import { AS_STORED } from './contents.ts'
-import { type IndexList, type ListedFile, listedBelow, listIndex } from './index-list.ts'
+import { type ListedFile, listedBelow, listIndex } from './index-list.ts'
 import { EACH_PARENT, gitLog } from './log.ts'
 import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
 
@@ -40,15 +40,15 @@ const HISTORY = [
   ...['--relative', '--stdin', '--', '.'],
 ]
 
-/** `index`: that of a repository that git uses, if it was just listed; it may be another than that of the folder. */
-export async function gitMoment(folder: string, index: IndexList | null): Promise<GitMoment> {
-  const dirs = await gitDirs(folder, (found) => found.top === index?.top)
+/** `used`: the top of a repository that git is known to use; null without one. */
+export async function gitMoment(folder: string, used: string | null): Promise<GitMoment> {
+  const dirs = await gitDirs(folder, (found) => found.top === used)
   if (dirs === null) return { isRepository: false, commits: [], indexed: [], others: [] }
   const words = ['rev-list', '--no-walk=unsorted', '--all', '--reflog', '--ignore-missing']
   const others = await otherNames(folder, dirs)
   const [commits, present] = await Promise.all([
     gitText([...words, '--stdin'], { cwd: folder, env: AS_STORED, input: linesOf(others) }),
-    indexBelow(folder, index),
+    indexBelow(folder),
   ])
   return {
     isRepository: true,
@@ -81,7 +81,6 @@ async function gitDirs(
 export async function broughtSince(
   folder: string,
   { isRepository: wasOne, commits, indexed, others }: GitMoment,
-  present: IndexList | null,
 ): Promise<BroughtFile[]> {
   const dirs = await gitDirs(folder, () => wasOne)
   if (dirs === null && !wasOne) return []
@@ -91,7 +90,7 @@ export async function broughtSince(
   const input = linesOf(added) + linesOf(commits.map((id) => `^${id}`))
   const [log, index, trees] = await Promise.all([
     gitLog(HISTORY, { cwd: folder, env: AS_STORED, input }),
-    stagedFiles(folder, present),
+    stagedFiles(folder),
     namedTrees(folder, added),
   ])
   const replaced = added.some((name) => REPLACEMENT.test(name))
@@ -121,13 +120,13 @@ function linesOf(words: readonly string[]): string {
 }
 
 /** The files in the index that differ from HEAD, and all versions of those with a conflict, also a resolved one. */
-async function stagedFiles(folder: string, index: IndexList | null): Promise<BroughtFile[]> {
+async function stagedFiles(folder: string): Promise<BroughtFile[]> {
   // it reads no file, so no filter either
   const git = { cwd: folder, env: AS_STORED, configuration: [] }
   const raw = ['--raw', '-z', '--no-abbrev', '--no-renames', '--relative']
   const [diff, listed] = await Promise.all([
     gitText(['diff', '--cached', ...raw, '--', '.'], git),
-    indexBelow(folder, index),
+    indexBelow(folder),
   ])
   const words = diff.split('\0')
   const changed = words.flatMap((word, at) => {
@@ -137,11 +136,11 @@ async function stagedFiles(folder: string, index: IndexList | null): Promise<Bro
   return [...changed, ...listed.filter(({ stage }) => stage > 0).map(fileOf)]
 }
 
-/** What the index has below a folder. `index`: a list, if it is of the same repository. */
-async function indexBelow(folder: string, index: IndexList | null): Promise<ListedFile[]> {
+/** What the index has below a folder. */
+async function indexBelow(folder: string): Promise<ListedFile[]> {
   const real = await realPathOf(folder)
-  const top = (await findRepositoryFolders(real))?.top ?? real
-  return listedBelow(index?.top === top ? index : await listIndex(top, {}), real)
+  const found = (await findRepositoryFolders(real)) ?? { top: real, gitDir: join(real, '.git') }
+  return listedBelow(await listIndex(found, {}), real)
 }
 
 function fileOf({ path, id }: ListedFile): BroughtFile {

@@ -164,16 +164,19 @@ async function localPrograms(options: ConfigurationOptions): Promise<string[]> {
   return [...keys]
 }
 
-type ConfigurationOptions = Pick<GitCommandOptions, 'cwd' | 'env' | 'configuration' | 'signal'>
+type ConfigurationOptions = Pick<
+  GitCommandOptions,
+  'cwd' | 'env' | 'configuration' | 'timeoutMs' | 'signal'
+>
 
 /** Git's whole configuration in a folder; null if git cannot read it. `top` is that of its repository. */
 export async function readConfiguration(
-  { cwd, env = {}, signal }: ConfigurationOptions,
+  { cwd, env = {}, timeoutMs, signal }: ConfigurationOptions,
   top = cwd,
 ): Promise<ConfigurationEntry[] | null> {
   const { exit, stdout } = await runAsIs(
     ['config', '--null', '--show-scope', '--show-origin', '--list'],
-    { cwd, env, ...(signal ? { signal } : {}) },
+    { cwd, env, ...(timeoutMs ? { timeoutMs } : {}), ...(signal ? { signal } : {}) },
   )
   return exit === 0 ? parseConfiguration(stdout.toString(), top) : null
 }

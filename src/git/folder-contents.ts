@@ -3,12 +3,11 @@
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { isWithin } from '../files/real-path.ts'
 import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
 import { parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
-import { type IndexEntry, newEntry, readIndex, writeIndex } from './index-file.ts'
-import { type IndexList, type ListedFile, listIndex } from './index-list.ts'
+import { changeSeconds, newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
+import { type ListedFile, listIndex } from './index-list.ts'
 import type { GitRepository } from './repository.ts'
 import { createScratchRepository, type GitLimits, gitLimits, openScratchFolder } from './scratch.ts'
 
@@ -20,20 +19,14 @@ export interface FolderContentsOptions extends GitLimits {
   exclude: string[]
   /** Objects to borrow instead of those of the repository. */
   objects?: string | undefined
-  /** What the user's index lists, if that was just asked for. */
-  index?: IndexList | undefined
 }
 
 export interface FolderContents {
-  /** Whether git tracked files at or below an absolute path, which may be outside of the folder. */
-  tracks(path: string): boolean
   /**
    * Compares the folder now with what it had; do not call it concurrently. With `maxBytes` there is a patch for people,
    * limited to that, without the contents of binary files.
    */
   changes(maxBytes?: number): Promise<FolderChanges>
-  /** What the user's index listed when the folder was compared last; null if that failed. */
-  index(): IndexList | null
   close(): Promise<void>
 }
 
@@ -70,8 +63,11 @@ export async function readFolder(
   const only = prefix === '' ? '.' : `:(top,literal)${prefix}`
   const left = [...excluded, ...ours]
   const paths = [only, ...left.map((path) => `:(top,exclude,literal)${path}`)]
+  const [inside = '', ...outside] = [prefix, ...left].map((path) =>
+    Buffer.from(path).toString('latin1'),
+  )
   const isCounted = (path: string) =>
-    isBelow(prefix, path) && !left.some((folder) => isBelow(folder, path))
+    isBelow(inside, path) && !outside.some((folder) => isBelow(folder, path))
   const compare = ['diff-index', '--cached', '-r', '-M', '--no-ext-diff', '--no-textconv']
   compare.push('--no-color', '-z', '--raw', '--no-abbrev', '--numstat')
   if (prefix !== '') compare.push(`--relative=${prefix}/`)
@@ -79,11 +75,14 @@ export async function readFolder(
   const folder = await openScratchFolder(options.scratch)
   const ownIndex = join(folder.path, 'index')
   let git: GitCommandOptions
-  let list: IndexList
+
+  const folderName = [top, prefix, objectFormat].join('\n')
+  const stored = last.folder === folderName ? last.index : null
 
   async function read(): Promise<string[]> {
-    const counted = list.files.filter(({ path }) => isCounted(utf8(path)))
-    await rewriteIndex(ownIndex, counted, objectFormat)
+    const { files } = await listIndex(repository, options)
+    const counted = files.filter(({ path }) => isCounted(path))
+    await rewriteIndex(ownIndex, { stored, objectFormat }, counted)
     const { stderr } = await addAll(paths, git)
     return stderr.split('\n').filter((line) => !isExpected(line, excluded!))
   }
@@ -96,26 +95,13 @@ export async function readFolder(
       excludesFile,
       borrow: [options.objects ?? repository.objects],
     })
-    list = options.index ?? (await listIndex(top, options))
-    const known = list.files.map(({ path }) => utf8(path))
     const warnings = await read()
     let tree: string | null = null
-    let compared: IndexList | null = null
     return {
-      tracks: (path) => {
-        const from = isWithin(top, path) ? path.slice(top.length + 1) : null
-        return from !== null && known.some((file) => isBelow(from, file))
-      },
       async changes(maxBytes = 0) {
-        compared = null
         // a killed git command leaves its lock
         await rm(`${ownIndex}.lock`, { force: true })
-        const [before, listed] = await Promise.all([
-          tree ?? gitText(['write-tree'], git),
-          listIndex(top, options),
-        ])
-        tree = before.trim()
-        list = compared = listed
+        tree ??= (await gitText(['write-tree'], git)).trim()
         const all = [...new Set([...warnings, ...(await read())])]
         const words = [...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
         const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
@@ -124,8 +110,10 @@ export async function readFolder(
         if (diff === null) throw new Error('git lists too many changed files')
         return { diff, patch: cutPatch(patch, maxBytes), warnings: all }
       },
-      index: () => compared,
-      close: folder.remove,
+      async close() {
+        last = { folder: folderName, index: await storedIndex(ownIndex) }
+        await folder.remove()
+      },
     }
   } catch (error) {
     await folder.remove()
@@ -160,46 +148,62 @@ async function addAll(paths: readonly string[], git: GitCommandOptions): Promise
   }
 }
 
-/**
- * Adds what is tracked to our index. Nested repositories leave it: git would start another git in each of them, with that
- * one's configuration, and finds them by itself.
- */
-async function rewriteIndex(
-  index: string,
-  tracked: readonly ListedFile[],
-  objectFormat: string,
-): Promise<void> {
-  const { file, seconds } = await presentIndex(index)
-  const present = file ? readIndex(file, objectFormat) : []
-  const entries = new Map<string, IndexEntry>()
-  for (const each of present) if (!each.isRepository) entries.set(each.path, each)
-  const stays = entries.size
-  for (const { path, mode, id } of tracked) {
-    if (entries.has(path)) continue
-    const entry = newEntry(path, mode, id)
-    if (!entry.isRepository) entries.set(path, entry)
-  }
-  if (stays === present.length && stays === entries.size) return
-  await writeFile(index, writeIndex([...entries.values()], objectFormat))
-  // by this time git knows which files may have changed since without that showing in their times
-  if (seconds !== null) await utimes(index, seconds, seconds)
+interface StoredIndex {
+  file: Buffer
+  seconds: number
 }
 
-async function presentIndex(path: string) {
+/**
+ * What the index of the last folder was: the times of files in it are git's own, so those that did not change since need not
+ * be read again.
+ */
+let last: { folder: string; index: StoredIndex | null } = { folder: '', index: null }
+
+/**
+ * Adds what is tracked to our index. Of the last folder's, only what is tracked with the same content stays: other objects
+ * may be gone. Nested repositories leave it: git would start another git in each of them, with that one's configuration, and
+ * finds them by itself. A file whose inode changed in the second of the old index is read again: with its size and times put
+ * back, git would take it for unchanged.
+ */
+async function rewriteIndex(
+  path: string,
+  { stored, objectFormat }: { stored: StoredIndex | null; objectFormat: string },
+  tracked: readonly ListedFile[],
+): Promise<void> {
+  const own = await storedIndex(path)
+  const old = own ?? stored
+  const read = (old && readIndex(old.file)) ?? []
+  const present = read.map((each) =>
+    changeSeconds(each) < old!.seconds ? each : newEntry(each.path, each.mode, each.id),
+  )
+  const known = new Map(present.map((each) => [each.path, each]))
+  const entries = new Map(own ? known : [])
+  for (const { path, mode, id } of tracked) {
+    if (entries.has(path)) continue
+    const had = known.get(path)
+    const isSame = had?.mode === mode && had.id === id
+    entries.set(path, isSame ? had : newEntry(path, mode, id))
+  }
+  const wanted = [...entries.values()].filter(({ mode }) => mode !== REPOSITORY_MODE)
+  const isWritten = wanted.length === read.length && wanted.every((each, at) => each === read[at])
+  if (own && isWritten) return
+  await writeFile(path, writeIndex(wanted, objectFormat))
+  // by this time git knows which files may have changed since without that showing in their times
+  if (old) await utimes(path, old.seconds, old.seconds)
+}
+
+/** Null if there is none. */
+async function storedIndex(path: string): Promise<StoredIndex | null> {
   try {
     const [file, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
     return { file, seconds: Math.floor(mtimeMs / 1000) }
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
-    return { file: null, seconds: null }
+    return null
   }
 }
 
 /** For paths in git's form: `isWithin` would be slow for so many. */
 function isBelow(folder: string, path: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`)
-}
-
-function utf8(path: string): string {
-  return Buffer.from(path, 'latin1').toString()
 }

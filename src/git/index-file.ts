@@ -1,14 +1,17 @@
 /**
- * Reads and writes git's index, in version 2 of its format: git writes nothing else in a scratch repository. Paths are
- * strings of bytes (latin1), relative to the top of the working tree.
+ * Reads git's index, and writes it in version 2 of its format. Paths are strings of bytes (latin1), relative to the top of
+ * the working tree.
  */
 
 import { hash } from 'node:crypto'
 
 export interface IndexEntry {
   path: string
-  /** A nested repository, by the commit it is at. */
-  isRepository: boolean
+  mode: number
+  /** Of the object. */
+  id: string
+  /** 0; 1 to 3 for a version of a file with a conflict. */
+  stage: number
   /** The entry as the file has it. */
   bytes: Buffer
 }
@@ -19,29 +22,48 @@ const HEADER = 12
 const BEFORE_ID = 40
 const MODE_AT = 24
 const FLAGS = 2
+const EXTENDED = 0x4000
+const STAGE_AT = 12
 const MAX_LENGTH = 0xfff
-const REPOSITORY_MODE = 0o160000
+export const REPOSITORY_MODE = 0o160000
+/** Without these the entries are not all that git knows: a split index, a sparse one, conflicts that were resolved. */
+const NEEDED = /^(?:[a-z]|REUC)/
 
-export function readIndex(file: Buffer, objectFormat: string): IndexEntry[] {
+/** Null if the file has what only git can read. */
+export function readIndex(file: Buffer): IndexEntry[] | null {
   const version = file.length < HEADER ? 0 : file.readUInt32BE(4)
-  if (file.toString('latin1', 0, 4) !== SIGNATURE || version !== 2)
-    throw new Error(`git wrote an index of an unknown version (${version})`)
-  const pathAt = BEFORE_ID + idBytes(objectFormat) + FLAGS
+  if (file.toString('latin1', 0, 4) !== SIGNATURE || (version !== 2 && version !== 3)) return null
+  const idBytes = idBytesOf(file)
+  if (idBytes === null) return null
+  const flagsAt = BEFORE_ID + idBytes
+  const end = file.length - idBytes
   const entries: IndexEntry[] = []
   let at = HEADER
   for (let left = file.readUInt32BE(8); left > 0; left--) {
-    const end = file.indexOf(0, at + pathAt)
-    if (end < 0) throw new Error('the index that git wrote is incomplete')
-    const size = padded(end - at)
+    if (at + flagsAt + FLAGS > end) return null
+    const flags = file.readUInt16BE(at + flagsAt)
+    const pathAt = at + flagsAt + FLAGS + (flags & EXTENDED ? FLAGS : 0)
+    const pathEnd = file.indexOf(0, pathAt)
+    if (pathEnd < 0) return null
+    const size = padded(pathEnd - at)
     entries.push({
-      path: file.toString('latin1', at + pathAt, end),
-      isRepository: file.readUInt32BE(at + MODE_AT) === REPOSITORY_MODE,
+      path: file.toString('latin1', pathAt, pathEnd),
+      id: file.toString('hex', at + BEFORE_ID, at + flagsAt),
+      mode: file.readUInt32BE(at + MODE_AT),
+      stage: (flags >> STAGE_AT) & 3,
       bytes: file.subarray(at, at + size),
     })
     at += size
   }
+  while (at + 8 <= end) {
+    if (NEEDED.test(file.toString('latin1', at, at + 4))) return null
+    at += 8 + file.readUInt32BE(at + 4)
+  }
   return entries
 }
+
+/** When git saw the inode of the file change last, in seconds. */
+export const changeSeconds = ({ bytes }: IndexEntry): number => bytes.readUInt32BE(0)
 
 /** An entry without times: git reads its file again. */
 export function newEntry(path: string, mode: number, id: string): IndexEntry {
@@ -53,7 +75,7 @@ export function newEntry(path: string, mode: number, id: string): IndexEntry {
   bytes.writeUInt32BE(mode, MODE_AT)
   idAndFlags.copy(bytes, BEFORE_ID)
   name.copy(bytes, BEFORE_ID + idAndFlags.length)
-  return { path, isRepository: mode === REPOSITORY_MODE, bytes }
+  return { path, mode, id, stage: 0, bytes }
 }
 
 /** Each path once. */
@@ -67,8 +89,14 @@ export function writeIndex(entries: readonly IndexEntry[], objectFormat: string)
   return Buffer.concat([content, hash(objectFormat, content, 'buffer')])
 }
 
-function idBytes(objectFormat: string): number {
-  return objectFormat === 'sha256' ? 32 : 20
+/** How long the ids are: as long as the hash of all before it, with which the file ends. */
+function idBytesOf(file: Buffer): number | null {
+  const sizes = { sha1: 20, sha256: 32 }
+  for (const [algorithm, bytes] of Object.entries(sizes)) {
+    const sum = hash(algorithm, file.subarray(0, -bytes), 'buffer')
+    if (sum.equals(file.subarray(-bytes))) return bytes
+  }
+  return null
 }
 
 /** One to eight NULs follow the path. */

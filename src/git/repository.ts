@@ -13,6 +13,8 @@ export interface GitRepository {
   top: string
   /** The folder asked for, relative to `top`; empty if it is `top`. */
   prefix: string
+  /** Where its index is. */
+  gitDir: string
   /** Its object folder. */
   objects: string
   /** `info/exclude`, which need not exist. */
@@ -38,7 +40,7 @@ export async function findRepository(
     const { exit, stderr } = await ask('rev-parse', '--show-toplevel')
     return { reason: exit === 0 ? ELSEWHERE : firstLine(stderr) }
   }
-  const { top, common } = found
+  const { top, gitDir, common } = found
   // a repository cannot ignore its own top
   if (top !== cwd && (await ask('check-ignore', '--quiet', cwd)).exit === 0) {
     return { reason: 'the folder is ignored by the git repository around it' }
@@ -46,6 +48,7 @@ export async function findRepository(
   const excludesFile = lastValue(configuration, 'core.excludesfile')
   return {
     top,
+    gitDir,
     objectFormat: lastValue(configuration, 'extensions.objectformat') ?? 'sha1',
     prefix: relative(top, cwd),
     objects: join(common, 'objects'),

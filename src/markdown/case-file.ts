@@ -23,6 +23,7 @@ import {
   type RecordResult,
   readRecord,
   roughFields,
+  utcTime,
 } from './fields.ts'
 import { linesOf } from './lines.ts'
 import { hasBareFields } from './near-front.ts'
@@ -66,7 +67,7 @@ export interface CaseReading {
   /** Null if the file has breaking problems. */
   value: Case | null
   problems: Problem[]
-  /** The values of a file with nothing but a wrong id: they are shown, but not trusted. */
+  /** The values of a file with breaking problems, as far as they can be read: they are shown, but not trusted. */
   shown?: Case
 }
 
@@ -120,10 +121,7 @@ function caseIn(
     checklist: countedItems(checklist),
   }
   const problems = [...reader.problems, ...checklistProblems(document.text, CASE_FILE, checklist)]
-  const breaking = problems.filter(isBreaking)
-  if (breaking.length === 0) return { value, problems }
-  const isMisplaced = breaking.every(({ code }) => ['id_mismatch', 'duplicate_id'].includes(code))
-  return isMisplaced ? { value: null, problems, shown: value } : { value: null, problems }
+  return problems.some(isBreaking) ? { value: null, problems, shown: value } : { value, problems }
 }
 
 type FieldValue = string | string[] | null
@@ -182,21 +180,24 @@ const UNKNOWN_ITEM: ChecklistItem = {
  * Salvages what it can from a file that does not parse and was never read before. The checklist is unknown, so no
  * proof opens the gate.
  */
-export function roughCase(text: string, origin: CaseOrigin): Case {
+export async function roughCase(text: string, origin: CaseOrigin): Promise<Case> {
   const fields = roughFields(text)
+  const parts = text.split(/^---[ \t]*$/m)
+  const body = parts.length > 2 ? parts.slice(2).join('---') : parts.at(-1)!
+  const sections = await readSections(body, CASE_LAYOUT, 0)
   const value = ({ name, kind, pattern, values, checkedAtStart }: NamedField) => {
     const found = fields.get(name)
-    if (found === undefined || kind === 'words' || kind === 'markdown' || checkedAtStart)
-      return null
+    if (found === undefined || kind === 'words' || checkedAtStart) return null
     if (pattern && !pattern.test(found)) return null
     return values && !values.includes(found) ? null : found
   }
   return {
     id: origin.id,
-    created_at: origin.created_at,
+    created_at: utcTime(fields.get('created_at') ?? '') ?? origin.created_at,
     ...valuesOf((field) => {
+      if (field.kind === 'markdown') return sections && sectionText(sections, LEAD)
       if (field.name !== 'title') return value(field)
-      return value(field) ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id
+      return value(field) ?? titleOf(body) ?? origin.id
     }),
     checklist: fields.get('state') === 'RESOLVED' ? [UNKNOWN_ITEM] : [],
   }
@@ -246,5 +247,6 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   return withFields(
     edited,
     set.map((key) => [key, values[key]]),
+    edited === text ? read : readDocument(edited),
   )
 }

@@ -3,10 +3,13 @@ import { readDocument } from './document.ts'
 import { removeKey, setKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
-/** Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. */
-export function withFields(text: string, fields: [string, YamlValue][]): string {
+/** Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. `read`: the text, if it is read already. */
+export function withFields(
+  text: string,
+  fields: [string, YamlValue][],
+  read = readDocument(text),
+): string {
   if (fields.length === 0) return text
-  const read = readDocument(text)
   if (!read.ok) throw new AppError('unreadable_file', read.message)
   const { front, eol, bodyStart } = read.document
   if (!front) {

@@ -122,7 +122,7 @@ const USUAL_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
 /** A time without zone is UTC, as in YAML; the machine's zone must not matter. */
-function utcTime(text: string): string | null {
+export function utcTime(text: string): string | null {
   if (USUAL_TIME.test(text)) return text
   const match = TIME_FORM.exec(text)
   if (!match) return null

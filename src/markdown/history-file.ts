@@ -90,20 +90,6 @@ export function withHistory(present: string | null, lines: readonly string[]): s
   return `${present}${start}${added.map((line) => `${line}${eol}`).join('')}`
 }
 
-/** The texts before each of these lines that is at the end, oldest first; null: there was no file. */
-export function textsBefore(text: string, lines: readonly string[]): (string | null)[] {
-  const eol = /\r\n/.test(text) ? '\r\n' : '\n'
-  const texts: (string | null)[] = []
-  let rest = text
-  for (const line of lines.toReversed()) {
-    const last = `${line.replaceAll('\n', eol)}${eol}`
-    if (!rest.endsWith(last)) continue
-    rest = rest.slice(0, -last.length)
-    texts.unshift(rest === `${HEADING}${eol}${eol}` ? null : rest)
-  }
-  return texts
-}
-
 function hasLine(text: string, line: string): boolean {
   const isEnd = (at: number) => text[at] === undefined || text[at] === '\n' || text[at] === '\r'
   for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at + 1)) {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { evidenceHashIn, type LineWith, nextTrailNumber, type TrailLine } from '../model/trail.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
 import { gapAtEnd } from './sections.ts'
-import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
+import { headingBefore, readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
 
 /**
  * Appends lines to the audit trail. `known` are the lines that must be there already; those that a person removed or
@@ -19,11 +19,20 @@ export function appendTrail(
     trail.map((line) => trailLineText(line) + eol).join('')
   if (!part) {
     if (known.length + lines.length === 0) return text
-    return `${text}${gapAtEnd(text, eol)}## ${TRAIL_HEADING}${eol}${eol}${linesText([...known, ...lines])}`
+    const body = withoutEmptyTrail(text)
+    return `${body}${gapAtEnd(body, eol)}## ${TRAIL_HEADING}${eol}${eol}${linesText([...known, ...lines])}`
   }
   const head = restoreTrail(text, part, known, eol)
   const gap = /[\r\n]$/.test(head) ? '' : eol
   return head + gap + linesText(lines) + removeChangedLines(text.slice(part.lines.at(-1)!.next))
+}
+
+/** Removes the heading at the end of a file whose audit lines a person removed or changed. */
+function withoutEmptyTrail(text: string): string {
+  const start = headingBefore(text, text.length)
+  const isEmpty =
+    start >= 0 && removeChangedLines(text.slice(start)).trim() === `## ${TRAIL_HEADING}`
+  return isEmpty ? text.slice(0, start) : text
 }
 
 /** Returns the text up to the trail's last line, after restoring known lines and removing others. */

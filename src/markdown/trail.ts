@@ -116,7 +116,7 @@ function lastLines(text: string): TrailPart | null {
 const HEADING = `## ${TRAIL_HEADING}`
 
 /** Returns the offset of the last trail heading before `before`; -1 without one. */
-function headingBefore(text: string, before: number): number {
+export function headingBefore(text: string, before: number): number {
   let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
   while (start >= 0) {
     const isHeading = /^[ \t]*(?:[\r\n]|$)/.test(text.slice(start + HEADING.length, start + 200))

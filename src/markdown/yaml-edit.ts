@@ -17,11 +17,36 @@ import { plainNode } from './yaml-value.ts'
  * says exactly this. Before a comment that could be a cut part of the value, a text gets quotes.
  */
 export function setKey(source: string, key: string, value: YamlValue, eol: LineEnding): string {
+  const values = ordinaryValues(source)
+  const before = values && new Map(Object.entries(values))
+  if (before?.has(key) && isEqual(before.get(key), value)) return source
+  const line = before && withLine(source, before.has(key), key, value, eol)
+  if (line) return verifyEdit(before, line, key, value)
   const map = mapOf(source, key)
   const pair = map.pairs.get(key)
   if (pair && isEqual(plainNode(pair.value), value)) return source
   const edited = pair ? replaceValue(map, key, pair, value, eol) : addKey(map, key, value, eol)
-  return verifyEdit(map, edited, key, value)
+  return verifyEdit(valuesOf(map), edited, key, value)
+}
+
+/**
+ * Sets a key of frontmatter in the ordinary form (`ordinary-front.ts`), where each key begins a line and no comment
+ * follows. Null if the value is not on the line of its key, or a list or a mapping.
+ */
+function withLine(
+  source: string,
+  isPresent: boolean,
+  key: string,
+  value: YamlValue,
+  eol: LineEnding,
+): string | null {
+  const text = yamlField(key, value)
+  if (!isPresent) return `${source}${key}:${text && ` ${text}`}${eol}`
+  const line = new RegExp(`^${key}: +(?=[^\\s[{])`, 'm').exec(source)
+  if (!line || text === '') return null
+  const from = line.index + line[0].length
+  const old = source.slice(from, source.indexOf('\n', from)).trimEnd()
+  return source.slice(0, from) + text + source.slice(from + old.length)
 }
 
 /**
@@ -33,7 +58,9 @@ export function removeKey(source: string, key: string, eol: LineEnding): string 
   const pair = map.pairs.get(key)
   if (!pair) return source
   const edited = withoutLine(map, pair)
-  return edited === null ? setKey(source, key, null, eol) : verifyEdit(map, edited, key, undefined)
+  return edited === null
+    ? setKey(source, key, null, eol)
+    : verifyEdit(valuesOf(map), edited, key, undefined)
 }
 
 function mapOf(source: string, key: string): YamlMap {
@@ -139,7 +166,7 @@ function addKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): s
 
 /** Reads the edited text. Throws unless the key has the value (undefined: is gone) and all other keys are unchanged. */
 function verifyEdit(
-  before: YamlMap,
+  before: Map<string, YamlValue>,
   edited: string,
   key: string,
   value: YamlValue | undefined,
@@ -151,8 +178,7 @@ function verifyEdit(
     throw editError(key, 'the value would not read back the same')
   }
   const others = (all: Map<string, YamlValue>) => [...all].filter(([name]) => name !== key)
-  if (!isEqual(others(valuesOf(before)), others(after)))
-    throw editError(key, 'another key would change')
+  if (!isEqual(others(before), others(after))) throw editError(key, 'another key would change')
   return edited
 }
 

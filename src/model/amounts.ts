@@ -3,6 +3,12 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** The first of many names: `a, b and 3 more`. */
+export function firstOf(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return names.slice(0, most).join(', ') + more
+}
+
 /** Formats a number: `5,000`. */
 export function numberText(count: number): string {
   return count.toLocaleString('en')

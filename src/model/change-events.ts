@@ -17,13 +17,12 @@ export type CaseEvent =
 
 /**
  * Returns the events of a change, in the order in which they are sent. `wrote` names the memory files that a request
- * has just written: each gets its event even if it was restored or deleted before it was read. `isOwnHistory` is true
- * if only the service has added lines to history.md.
+ * has just written: each gets its event even if it was restored or deleted before it was read.
  */
 export function eventsOf(
   changes: Changes,
   source: ChangeSource,
-  { wrote = [], isOwnHistory = false }: { wrote?: readonly string[]; isOwnHistory?: boolean } = {},
+  wrote: readonly string[] = [],
 ): CaseEvent[] {
   const { caseId: case_id, before, after } = changes
   const problems = problemEvents(case_id, changes)
@@ -48,8 +47,8 @@ export function eventsOf(
       events.push({ type: 'proof_updated', payload: { ...named, verified } })
   }
   for (const filename of new Set([...changes.notes, ...wrote])) {
-    // a history line of the service describes an act that has its own event
-    const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory)
+    // a history line of the service describes an act that has its own event; a new case comes with its history
+    const isOwn = filename === HISTORY_FILE && (source === 'service' || !before)
     if (!isOwn || wrote.includes(filename)) events.push(memoryUpdated(filename))
   }
   // audit lines from another machine or a person cause no events here

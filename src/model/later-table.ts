@@ -175,7 +175,7 @@ export const HOME_PLACES: readonly string[] =
 const NAMES = new Map<string, string>()
 const FOLDERS = new Map<string, string>()
 /** Patterns with a wildcard, or of more than one name. */
-const OTHERS: { trigger: string; pattern: RegExp }[] = []
+const OTHERS: { trigger: string; patterns: string[] }[] = []
 for (const [trigger, patterns] of TABLE) {
   const others: string[] = []
   for (const each of patterns.split(/\s+/)) {
@@ -184,7 +184,7 @@ for (const [trigger, patterns] of TABLE) {
       FOLDERS.set(each.slice(0, -1), FOLDERS.get(each.slice(0, -1)) ?? trigger)
     else NAMES.set(each, NAMES.get(each) ?? trigger)
   }
-  if (others.length > 0) OTHERS.push({ trigger, pattern: compilePatterns(others) })
+  OTHERS.push({ trigger, patterns: others })
 }
 
 function compilePatterns(patterns: readonly string[]): RegExp {
@@ -193,6 +193,26 @@ function compilePatterns(patterns: readonly string[]): RegExp {
     return text.endsWith('/') ? `${text}.+` : text
   })
   return new RegExp(`(?:^|/)(?:${each.join('|')})$`)
+}
+
+type Others = { trigger: string; pattern: RegExp }[]
+const BY_ENDS = new Map<string, Others>()
+
+/** Those that can match a name with these first and last characters: testing all for each of many files takes long. */
+function othersFor(name: string): Others {
+  const [first = '', last = ''] = [name.at(0), name.at(-1)]
+  const found = BY_ENDS.get(first + last)
+  if (found) return found
+  const others = OTHERS.flatMap(({ trigger, patterns }) => {
+    const some = patterns.filter((each) => {
+      const end = each.slice(each.lastIndexOf('/') + 1)
+      const isStart = end[0] === '*' || end[0] === first
+      return end === '' || (isStart && (end.endsWith('*') || end.endsWith(last)))
+    })
+    return some.length === 0 ? [] : { trigger, pattern: compilePatterns(some) }
+  })
+  BY_ENDS.set(first + last, others)
+  return others
 }
 
 /** Returns what runs a file later; null if nothing does by its place. */
@@ -205,5 +225,5 @@ export function findTrigger(path: string): string | null {
     const all = FOLDERS.get(folder)
     if (all !== undefined) return all
   }
-  return OTHERS.find(({ pattern }) => pattern.test(path))?.trigger ?? null
+  return othersFor(name).find(({ pattern }) => pattern.test(path))?.trigger ?? null
 }

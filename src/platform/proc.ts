@@ -1,6 +1,6 @@
 /** The door to Linux's /proc, see proc(5). Nothing else reads it: without it, every question here has the answer "unknown". */
 
-import { opendirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, opendirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const PROC = '/proc'
 /** `EINVAL` occurs for the mounts of a process that is just exiting. */
@@ -61,11 +61,6 @@ export function rootPath(pid: number): string {
   return `${PROC}/${pid}/root`
 }
 
-/** The file that lists the children of a process; there may be none. */
-export function childrenFile(pid: string): string {
-  return `${PROC}/${pid}/task/${pid}/children`
-}
-
 /** Where the system shows its processes. */
 export const PROC_FOLDER = PROC
 
@@ -73,6 +68,21 @@ export const PROC_FOLDER = PROC
 export function locateOpenFile(descriptor: number): string | null {
   return SHOWS_OPEN_FILES ? readProcLink(`self/fd/${descriptor}`) : null
 }
+
+/**
+ * Closes what the parent of this process left open: programs of runs would inherit it. Node's own descriptors are
+ * closed when a program starts.
+ */
+export function closeInherited(): void {
+  for (const name of procEntries('self/fd') ?? []) {
+    const flags = /^flags:\s+(\d+)/m.exec(readProc(`self/fdinfo/${name}`) ?? '')?.[1]
+    const isInherited = flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0
+    if (Number(name) > 2 && isInherited) closeSync(Number(name))
+  }
+}
+
+/** Not a constant of Node. */
+const O_CLOEXEC = 0o2000000
 
 /** Null if the process is gone or belongs to another user, and on systems without /proc. */
 function unlessBarred<T>(look: () => T): T | null {

@@ -95,6 +95,7 @@ async function runStep(
   const running = runStepProcess({
     argv: argvOf(step),
     cwd: step.cwd === '.' ? workdir : `${workdir}/${step.cwd}`,
+    within: workdir,
     env,
     timeoutMs,
     signal,

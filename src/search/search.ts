@@ -12,7 +12,7 @@ import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { foundLines, type MatchingLine } from './found-lines.ts'
 import { type Filters, phraseExpression, type SearchQuery, wordExpression } from './query.ts'
-import { createRanking } from './ranking.ts'
+import { compare, createRanking } from './ranking.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { type SimilarCase, similarCases } from './similar-cases.ts'
 
@@ -58,6 +58,7 @@ const MAX_LINES = 5
 const MAX_FILES = 3
 /** Texts whose matches are marked at once, as this blocks. */
 const TEXTS_AT_ONCE = 60
+const NAMES_AT_ONCE = 5000
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
 export function createSearch({ layout, database, catalog, lists, log }: SearchDeps): Search {
@@ -103,6 +104,28 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
     return [true, false].map((is) => numbers.filter((number) => having.has(number) === is))
   }
 
+  /** Of each case the rows that are in most lists; of equal ones the first by name. */
+  async function bestRows(lists: readonly (readonly number[])[]): Promise<number[]> {
+    const counts = new Map<number, number>()
+    for (const row of lists.flat()) counts.set(row, (counts.get(row) ?? 0) + 1)
+    const rows = [...counts.keys()]
+    const names = new Map<number, string>()
+    for (let from = 0; from < rows.length; from += NAMES_AT_ONCE) {
+      await yieldIfBusy()
+      const some = tables.names(rows.slice(from, from + NAMES_AT_ONCE))
+      for (const { row, name } of some) names.set(row, name)
+    }
+    const nameOf = (row: number) => names.get(row) ?? ''
+    const chosen = new Map<number, number>()
+    return rows
+      .sort((a, b) => counts.get(b)! - counts.get(a)! || compare(nameOf(a), nameOf(b)))
+      .filter((row) => {
+        const count = (chosen.get(caseOf(row)) ?? 0) + 1
+        chosen.set(caseOf(row), count)
+        return count <= MAX_FILES
+      })
+  }
+
   /** The best lines of these rows. Yields to requests, as marking what matches takes time in long texts. */
   async function linesOf(expression: string, rows: readonly number[]) {
     const found = new Map<number, FoundLine[]>()
@@ -141,7 +164,7 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
       const quoted = phrases.map(phraseExpression)
       if (pasted !== '') quoted.push(phraseExpression(pasted))
       const ranked = [...words.map(rankedExpression), ...quoted].join(' OR ')
-      const rank = createRanking(tables, ranked, index.size())
+      const rank = createRanking(tables, ranked, index)
       const best: ReturnType<typeof rank> = []
       // where a case has all words, those without some are left out
       for (const group of isComplete ? pastedFirst(complete, pasted) : groups)
@@ -152,7 +175,7 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
         lists.map((rows) => rows.filter((row) => isHit[caseOf(row)])),
       ) as [number[][], number[][]]
       const expression = [...words.map(wordExpression), ...quoted].join(' OR ')
-      const lines = await linesOf(expression, bestRows([...wordRows, ...phraseRows]))
+      const lines = await linesOf(expression, await bestRows([...wordRows, ...phraseRows]))
       const missing = (number: number) =>
         words.filter((_, at) => !wordRows[at]!.some((row) => caseOf(row) === number))
       const hits = best.flatMap(([number, score]): Hit[] => {
@@ -183,8 +206,9 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
         resolved,
       )
       return found
-        .slice(0, limit)
         .map(({ number, ...each }) => ({ id: index.id(number)!, ...each }))
+        .sort((a, b) => b.score - a.score || compare(a.id, b.id))
+        .slice(0, limit)
     },
   }
 }
@@ -206,22 +230,4 @@ function countByCase(lists: readonly (readonly number[])[], size: number): Uint1
     }
   }
   return counts
-}
-
-/** Of each case the rows that are in most lists. */
-function bestRows(lists: readonly (readonly number[])[]): number[] {
-  const counts = new Map<number, number>()
-  for (const row of lists.flat()) counts.set(row, (counts.get(row) ?? 0) + 1)
-  const chosen = new Map<number, number>()
-  return [...counts.keys()]
-    .sort((a, b) => counts.get(b)! - counts.get(a)! || a - b)
-    .filter((row) => {
-      const count = (chosen.get(caseOf(row)) ?? 0) + 1
-      chosen.set(caseOf(row), count)
-      return count <= MAX_FILES
-    })
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

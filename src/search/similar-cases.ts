@@ -18,7 +18,7 @@ const COMMON_FILES = 1000
 const MIN_SCORE = 0.25
 const MAX_WORDS = 8
 
-/** Finds the candidates that share rare words with the title and description of a case, the most similar first. */
+/** Finds the candidates that share rare words with the title and description of a case. */
 export function similarCases(
   { matches }: Pick<SearchTables, 'matches'>,
   { title, description, count }: { title: string; description: string; count: number },
@@ -47,7 +47,6 @@ export function similarCases(
       return { number, score, words: words.slice(0, MAX_WORDS) }
     })
     .filter(({ score }) => score >= MIN_SCORE)
-    .sort((a, b) => b.score - a.score || a.number - b.number)
 }
 
 /** Returns the words of the title, then the longest words of the text, as longer words tend to be in fewer cases. */

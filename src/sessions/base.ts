@@ -4,21 +4,20 @@ import type { Session } from '../model/session.ts'
 import { type NewTrailLine, newLine, queuedLine } from '../model/trail.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { appendLine } from './run-recorder.ts'
 import { authorsOf, type FolderState, folderState } from './uncommitted.ts'
 
 const MAX_TEXT = 300
 
-/** Records what is in the working folder before the first step: the commit, and what is not committed. */
-export async function recordBase(
+/** What is in the working folder before the first step: the commit, and what is not committed. */
+export async function baseOf(
   deps: SessionDeps,
   job: Job,
   { trail }: Session,
   repository: GitRepository | { reason: string },
-): Promise<void> {
+): Promise<NewTrailLine<'base_recorded'>> {
   const found = await folderState(deps, job.folder!, repository)
   const queued = queuedLine(trail)?.fields.head
-  await appendLine(deps, job, baseLine(found, queued ? String(queued) : null))
+  return baseLine(found, queued ? String(queued) : null)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { firstOf } from '../model/amounts.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { agentVariables, type EnvRule } from '../runners/agents/environment.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
@@ -69,11 +70,6 @@ export function missingEnvironmentNote({ names, untrusted, unset }: MissingEnvir
   ]
   return notes
     .filter(([list]) => list.length > 0)
-    .map(([list, note]) => note(shortened(list)))
+    .map(([list, note]) => note(firstOf(list, SHOWN_NAMES)))
     .join('\n')
-}
-
-function shortened(names: readonly string[]): string {
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : ''
-  return names.slice(0, SHOWN_NAMES).join(', ') + more
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { FileChange as TreeChange, TreeDiff } from '../git/diff.ts'
 import { type FolderContents, readFolder } from '../git/folder-contents.ts'
-import { type IndexList, listIndex } from '../git/index-list.ts'
 import { findRepository, type GitRepository } from '../git/repository.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
@@ -51,10 +50,6 @@ interface OutsideFiles {
 }
 
 export interface FolderDiffRun {
-  /** Whether git tracked files at or below a path when it began; null without a diff. */
-  tracks(path: string): boolean | null
-  /** What the user's index listed at the end; null without a diff. */
-  index(): IndexList | null
   /** What changed in the folder since the start, no matter who changed it. */
   finish(): Promise<FolderDiff>
   close(): Promise<void>
@@ -77,8 +72,6 @@ export interface DiffPlace {
   scope: PlanScope
   /** The objects of the repository, if the session can write to those that git finds in the folder. */
   objects?: string | undefined
-  /** What the user's index lists; null if git cannot say it. */
-  index: IndexList | null
 }
 
 /**
@@ -94,16 +87,12 @@ export async function startDiff(
   if ('reason' in repository) return noDiff(place, repository.reason)
   const git = new AbortController()
   const { scratch, exclude, objects, signal } = place
-  const index = place.index ?? undefined
   const undo = abortAfter(0, signal, git)
   try {
     const contents =
-      early ??
-      (await readFolder(repository, { scratch, exclude, objects, index, signal: git.signal }))
+      early ?? (await readFolder(repository, { scratch, exclude, objects, signal: git.signal }))
     if ('reason' in contents) return noDiff(place, contents.reason)
     return {
-      tracks: contents.tracks,
-      index: contents.index,
       async finish() {
         const undo = abortAfter(ENDING_GIT_MS, signal, git)
         try {
@@ -128,17 +117,8 @@ export async function repositoryAt(folder: string): Promise<GitRepository | { re
   return findRepository(folder, {}).catch((error: unknown) => ({ reason: reasonOf(error) }))
 }
 
-/** What the index of a repository lists; null without one, or if git fails: the next one that needs it asks again, and says so. */
-export async function indexOf(
-  repository: GitRepository | { reason: string },
-): Promise<IndexList | null> {
-  return 'reason' in repository ? null : listIndex(repository.top, {}).catch(() => null)
-}
-
 function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
   return {
-    tracks: () => null,
-    index: () => null,
     finish: async () => redacted(place, { reason }),
     close: async () => undefined,
   }

@@ -51,12 +51,12 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   const writing = new Set<Promise<void>>()
   let closed = false
 
-  function changed({ changes, source, isOwnHistory }: Published): void {
+  function changed({ changes, source }: Published): void {
     const { caseId, before, after } = changes
     if (!before || !after || source === 'service') return
     if (store.isWriting(caseId)) return
     const isOffline = source === 'offline'
-    const isOther = changes.notes.includes(HISTORY_FILE) && !isOwnHistory
+    const isOther = changes.notes.includes(HISTORY_FILE)
     const isRecorded = isOffline && isOther
     for (const act of actsOf(changes)) {
       // recorded already by another machine (git brought its history) or by a service that was killed

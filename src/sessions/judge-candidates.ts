@@ -1,5 +1,4 @@
 import { planViolation, planViolationText } from '../model/plan-violation.ts'
-import type { Proof } from '../model/proof.ts'
 import { artifactType, type ShownType, stepOfArtifact } from '../model/proof-type.ts'
 import type { Candidate, Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
@@ -21,14 +20,6 @@ export function judgeCandidate(session: Session, candidate: Candidate): JudgedCa
   const type = artifactType(session, candidate)
   const sha256 = recordedHash(session, artifact)
   return { artifact, note, type, why_not: whyNot(session, type, candidate), sha256 }
-}
-
-/** The proof that was attached from a candidate. */
-export function attachedFrom(
-  { sha256 }: Pick<JudgedCandidate, 'sha256'>,
-  proofs: readonly Pick<Proof, 'sha256'>[],
-): boolean {
-  return sha256 !== null && proofs.some((proof) => proof.sha256 === sha256)
 }
 
 function whyNot(session: Session, type: ShownType, { artifact, note }: Candidate): string | null {

@@ -6,23 +6,18 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { GitRepository } from '../git/repository.ts'
-import { sessionOf } from '../model/case-folder.ts'
 import { describeAll, type RunsLater, runsLater } from '../model/runs-later.ts'
-import { lastOf, type NewTrailLine, newLine } from '../model/trail.ts'
+import { type NewTrailLine, newLine } from '../model/trail.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
-import {
-  foldersWithoutRedirect,
-  redirectsAside,
-  setAside,
-  watchForRedirects,
-} from '../snapshots/git-redirects.ts'
+import { foldersWithoutRedirect, redirectsAside, setAside } from '../snapshots/git-redirects.ts'
 import { findConfiguredPaths, foldersOnPath } from '../snapshots/later-paths.ts'
-import { findLaterPlaces } from '../snapshots/later-places.ts'
+import { findInHome, findInWorkdir } from '../snapshots/later-places.ts'
 import { type LeftNote, openLeftNotes } from '../snapshots/left-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { IsolatedWork } from './isolation.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
+import type { Walls } from './sandbox-policy.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 /** How many places with one trigger the audit trail lists. */
@@ -39,28 +34,31 @@ export interface Left {
 }
 
 export interface LeftWatch {
-  /** Aborted when the run made git read its configuration from elsewhere. */
-  signal: AbortSignal
-  /** Looks whether it did. */
+  /** Stops the run if it made git read its configuration from elsewhere. */
   look(): Promise<void>
   /** Call this when the run's processes have ended. */
   end(): Promise<Left>
-  close(): Promise<void>
+}
+
+interface Watched {
+  isolated: IsolatedWork | null
+  repository: GitRepository | { reason: string }
+  /** Of its first programs: in mounts they cannot write to the home folder. */
+  walls: Promise<Walls>
+  /** Stops the run. */
+  stop: AbortController
 }
 
 /** Records how it is before the first step. */
 export async function watchLeft(
   deps: SessionDeps,
   job: Job,
-  {
-    isolated,
-    repository,
-  }: { isolated: IsolatedWork | null; repository: GitRepository | { reason: string } },
+  { isolated, repository, walls, stop }: Watched,
 ): Promise<LeftWatch> {
   const { environment, state, layout } = deps
   const workdir = job.folder!
   const home = environment.HOME && isAbsolute(environment.HOME) ? environment.HOME : homedir()
-  const scope = {
+  const around = {
     workdir,
     // the service makes the link of a worktree whole at its end
     exclude: isolated
@@ -68,44 +66,28 @@ export async function watchLeft(
       : [layout.memoryRoot, state.root],
     isGitKept: isolated === null,
     path: foldersOnPath(environment.PATH ?? '', workdir),
-    home,
     named: await findConfiguredPaths(workdir, repository),
   }
   const folders = await foldersWithoutRedirect(workdir)
-  const note: LeftNote = { scope, before: await findLaterPlaces(scope), folders }
+  const [inWorkdir, { places }] = await Promise.all([findInWorkdir(around), walls])
+  const scope = { ...around, home: places === null ? home : null }
+  const note: LeftNote = { scope, inWorkdir, inHome: await findInHome(scope), folders }
   await openLeftNotes(state.root).write(job.session_id, note)
-  const stop = new AbortController()
   let why: string | null = null
-  let looking = Promise.resolve()
-  const look = (isSeen: boolean) => {
-    looking = looking.then(async () => {
-      const found = await setAll(folders, job.session_id).catch(
-        (error: unknown) =>
-          `a commondir in the git folder could not be moved away: ${String(error)}`,
-      )
-      if (found === false && !(isSeen && why === null)) return
-      // moved away by the run itself, or for another run of the repository
-      why ??=
-        typeof found === 'string' ? found : `the git folder got a commondir meanwhile, ${EFFECT}`
-      stop.abort()
-    })
-    return looking
+  async function look() {
+    try {
+      if (!(await setAll(folders, job.session_id))) return
+    } catch (error) {
+      why = `a commondir in the git folder could not be moved away: ${String(error)}`
+    }
+    stop.abort()
   }
-  const onError = (error: unknown) =>
-    deps.log(`the git folder of ${workdir} cannot be watched: ${String(error)}`)
-  const watch = watchForRedirects(folders, { onSign: () => void look(true), onError })
   return {
-    signal: stop.signal,
-    look: () => look(false),
+    look,
     async end() {
-      await look(false)
-      watch.close()
+      await look()
       const found = await describeRedirects(deps, job, note)
       return { lines: await laterLines(deps, job, note), why: found ?? why }
-    },
-    async close() {
-      watch.close()
-      await looking
     },
   }
 }
@@ -173,17 +155,15 @@ function storeText(
 async function laterLines(
   deps: SessionDeps,
   run: Run,
-  { scope, before }: Pick<LeftNote, 'scope' | 'before'>,
+  { scope, ...before }: Pick<LeftNote, 'scope' | 'inWorkdir' | 'inHome'>,
 ): Promise<NewTrailLine[]> {
-  const after = await findLaterPlaces(scope)
-  const { trail } = sessionOf(await deps.store.read(run.case_id), run.session_id)
-  // in mounts the run could not write there
-  const isWalled = Array.isArray(lastOf(trail, 'guarded')?.fields.writes)
+  const after = { inWorkdir: await findInWorkdir(scope), inHome: await findInHome(scope) }
   const found = [
-    ...runsLater(before.inWorkdir, after.inWorkdir),
-    ...(isWalled ? [] : runsLater(before.inHome, after.inHome)),
+    ...runsLater(before.inWorkdir.places, after.inWorkdir.places),
+    ...runsLater(before.inHome.places, after.inHome.places),
   ]
-  const unchecked = Math.max(before.unchecked, after.unchecked)
+  const [had, has] = [before, after].map((each) => each.inWorkdir.unchecked + each.inHome.unchecked)
+  const unchecked = Math.max(had!, has!)
   if (found.length === 0 && unchecked === 0) return []
   const places = firstOfEach(found)
   const line = newLine('runs_later', {

@@ -1,6 +1,7 @@
 import { plainText } from '../files/plain-text.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
@@ -325,11 +326,9 @@ async function mustBeUnchanged(
   const files = await changes()
   if (files.length === 0) return
   await appendLine(deps, job, { event: 'plan_violation', fields: { working_folder: files } })
-  const more = files.length > SHOWN ? ` and ${files.length - SHOWN} more` : ''
-  const names = `${files.slice(0, SHOWN).join(', ')}${more}`
   const what = sandbox.kind === 'mount' ? THROWN_AWAY : MAY_BE_OWN
   throw new RunnerFailure(
-    `plan_violation: the agent should only have planned, but these files changed: ${names}. ${what}`,
+    `plan_violation: the agent should only have planned, but these files changed: ${firstOf(files, SHOWN)}. ${what}`,
   )
 }
 
@@ -340,7 +339,7 @@ const MAY_BE_OWN =
   'Nothing could be mounted over the working folder here, so you or one of your programs may have made these changes.'
 
 /** Moves a session from created to planning, once its context is loaded. */
-async function beginPlanning(
+export async function beginPlanning(
   { store, now }: SessionDeps,
   job: Job,
   loaded: NewTrailLine,

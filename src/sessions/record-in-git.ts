@@ -8,7 +8,7 @@ import { readNow } from '../files/read-now.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { type BroughtFile, broughtSince, gitMoment } from '../git/brought-files.ts'
 import { gitNamesOf, readBlobs } from '../git/contents.ts'
-import type { IndexList } from '../git/index-list.ts'
+import type { GitRepository } from '../git/repository.ts'
 import { readCase, roughCase } from '../markdown/case-file.ts'
 import { actLines } from '../markdown/history-file.ts'
 import { readProof } from '../markdown/proof-file.ts'
@@ -39,32 +39,26 @@ const MAX_SHOWN = 10
 /** What the service writes while steps run; nothing depends on it. */
 const OUTPUT = /^cases\/[^/]+\/artifacts\/\d+-/
 
-/**
- * Call before the first program of a run, and `tryRecordGitChanges` after its last one. `index`: what the index of the
- * working folder lists then.
- */
+/** Call before the first program of a run, and `tryRecordGitChanges` after its last one. */
 export async function recordGitStart(
   { layout, runs }: SessionDeps,
   { session_id }: Run,
-  index: IndexList | null,
+  repository: GitRepository | { reason: string },
 ): Promise<void> {
   const at = Date.now()
-  await runs.begin(session_id, { at, ...(await gitMoment(layout.memoryRoot, index)) })
+  const used = 'reason' in repository ? null : repository.top
+  await runs.begin(session_id, { at, ...(await gitMoment(layout.memoryRoot, used)) })
 }
 
 /**
  * Records what git could bring below the memory root since the run began. Returns a note about it; empty without any.
  * Does nothing the second time, and after a crash only what is missing. Throws if git cannot say it.
  */
-export async function recordGitChanges(
-  deps: SessionDeps,
-  run: Run,
-  index: IndexList | null = null,
-): Promise<string> {
+export async function recordGitChanges(deps: SessionDeps, run: Run): Promise<string> {
   const { catalog, layout, runs, runGuard } = deps
   const start = runs.beganWith(run.session_id)
   if (start === null) return ''
-  const brought = await broughtSince(layout.memoryRoot, start, index)
+  const brought = await broughtSince(layout.memoryRoot, start)
   const files = brought
     .map((file) => ({ ...file, disk: onDisk(deps, file, start) }))
     .filter(({ path, disk }) => disk.is !== 'same' && !OUTPUT.test(path))
@@ -109,10 +103,9 @@ export async function recordGitChanges(
 export async function tryRecordGitChanges(
   deps: SessionDeps,
   run: Run,
-  index: IndexList | null = null,
 ): Promise<{ note: string; reason: string | null }> {
   try {
-    return { note: await recordGitChanges(deps, run, index), reason: null }
+    return { note: await recordGitChanges(deps, run), reason: null }
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]
     const reason = `the service could not check what the run put into git; review it before you restore, switch or merge: ${why}`
@@ -171,7 +164,7 @@ async function changesIn(
   const { text } = decoded
   const folder = catalog.folder(id)
   const origin = { id, case_id: id, created_at: new Date(0).toISOString() }
-  const nothing = { case: folder?.case ?? roughCase('', origin), sessions: [], proofs: [] }
+  const nothing = { case: folder?.case ?? (await roughCase('', origin)), sessions: [], proofs: [] }
   const frozen = folder ? captureBaseline(folder, () => false) : EMPTY_BASELINE
   const only = (some: Partial<Baseline>): Baseline => ({ ...EMPTY_BASELINE, ...some })
   const name = basename(file, '.md')

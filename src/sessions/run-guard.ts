@@ -251,7 +251,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     isWatching: () => runs.size > 0,
     begin: (run) =>
       order.run('runs', async () => {
-        await deps.synchronizer.freshenAll()
+        await deps.synchronizer.freshenAll('all')
         // read these before registering the run, else cases that are not loaded would get an empty baseline
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         const seconds = momentOfStart()

@@ -19,18 +19,21 @@ import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
 import { type NamedLog, openNamedLog, rawName } from './step-artifacts.ts'
 
 /**
- * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
- * output.
+ * Receives what a runner reports for a job: writes audit trail and artifacts, and publishes live output. The lines `first`
+ * are written with the first one of the run.
  */
 export function openRunReport(
   deps: SessionDeps,
   job: Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending' | 'processes'>,
+  first: NewTrailLine[] = [],
 ): StepRecorder {
   const { layout, outputs, redactor, now } = deps
   const { case_id, session_id, number } = job
-  const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
+  const write = (lines: readonly NewTrailLine[]) =>
+    appendLines(deps, job, [...first.splice(0), ...lines])
+  const append = inGroups(write)
   const notes = boundedNotes(redactor)
-  return createStepRecorder({
+  const recorder = createStepRecorder({
     layout,
     case_id,
     number,
@@ -49,6 +52,13 @@ export function openRunReport(
       for (const line of notes.rest()) await append(line)
     },
   })
+  return {
+    ...recorder,
+    async close() {
+      await recorder.close()
+      if (first.length > 0) await write([]) // no step has begun
+    },
+  }
 }
 
 /** For agents that count over a whole conversation: subtracts what earlier runs used. */
@@ -151,16 +161,16 @@ interface OpenStep {
 }
 
 interface StepRecorder extends RunReport {
-  /** Adds a line to the audit trail, together with what else is to be added just then. */
-  append(line: NewTrailLine): Promise<void>
   /** Closes the files of a step that was still open when a run broke off. */
   close(): Promise<void>
 }
 
 /** Records what a runner reports: audit trail lines, artifacts, and live output. */
 export function createStepRecorder(deps: RecorderDeps): StepRecorder {
-  const { number, append } = deps
+  const { number, append, layout, case_id } = deps
   let open: OpenStep | null = null
+  /** Why the output of a step could not be stored: no further step starts. */
+  let lost: unknown = null
   /** Pending until the last ended step's line is in the audit trail. */
   let ending: Promise<unknown> = Promise.resolve()
   let endingId = ''
@@ -168,7 +178,6 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
   let opening: Promise<unknown> = Promise.resolve()
 
   return {
-    append,
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof, baseline } = step
@@ -177,6 +186,13 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
       const files = openFiles(deps, step)
       opening = files
       const [{ log, report, raw }] = await Promise.all([files, Promise.allSettled([ending])])
+      if (lost) {
+        for (const each of [log, report, raw?.log]) {
+          await each?.output.close()
+          if (each) await dropArtifact(layout, case_id, each.name)
+        }
+        throw lost
+      }
       const of = { step: id, artifact: log.name }
       const live = createLiveOutput(
         (stream, text, offset) => deps.publish({ ...of, stream, text, offset }),
@@ -208,15 +224,17 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
     async stepFinished(outcome) {
       const last = open!
       open = null
-      const line = lineOfEnd(deps, last, outcome)
+      const end = endOf(deps, last, outcome)
       endingId = last.step.id
       // written together with the start of the next step, which has been asked for by then
-      const written = line.then(async (each) => {
+      const written = end.then(async ({ line, failure }) => {
+        lost ??= failure
         await Promise.allSettled([opening])
-        return { done: append(each) }
+        return { done: append(line) }
       })
       ending = written
       await (await written).done
+      if (lost) throw lost
     },
     async close() {
       const left = open
@@ -252,12 +270,12 @@ async function openFiles(
 
 const SILENT = Buffer.from('The step printed nothing, and ended with exit code 0.\n')
 
-/** Closes the step's files, then returns its `step_finished` line. */
-async function lineOfEnd(
+/** Closes the step's files, then returns its `step_finished` line, and why its output could not be stored. */
+async function endOf(
   { layout, case_id, endNotes, redactor }: RecorderDeps,
   ended: OpenStep,
   outcome: StepOutcome,
-): Promise<NewTrailLine> {
+): Promise<{ line: NewTrailLine; failure: unknown }> {
   await endNotes()
   for (const stream of ['stdout', 'stderr'] as const) {
     keep(ended, stream, ended.redacted[stream].end())
@@ -272,9 +290,10 @@ async function lineOfEnd(
   const reported = await report?.output.close()
   if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
   if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
-  await closeRaw(ended, layout, case_id)
+  const raw = await closeRaw(ended, layout, case_id)
+  const failure = kept.failure ?? reported?.failure ?? raw
   const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
-  return newLine('step_finished', {
+  const line = newLine('step_finished', {
     step: step.id,
     exit,
     signal: signal ?? undefined,
@@ -285,18 +304,21 @@ async function lineOfEnd(
     output_bytes: kept.bytes,
     report_bytes: kept.bytes > 0 && reported?.bytes === 0 ? 0 : undefined,
     truncated: kept.truncated || undefined,
-    log_sha256: kept.bytes > 0 ? kept.sha256 : undefined,
-    report_sha256: reported && reported.bytes > 0 ? reported.sha256 : undefined,
+    log_sha256: kept.bytes > 0 && !kept.failure ? kept.sha256 : undefined,
+    report_sha256:
+      reported && reported.bytes > 0 && !reported.failure ? reported.sha256 : undefined,
     tail: lastLines(redactor.text(plainText(tail + rest))),
   })
+  return { line, failure }
 }
 
-async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<void> {
-  if (!raw) return
+async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<unknown> {
+  if (!raw) return null
   const { name, output } = raw.log
   output.write(raw.redacted.end())
-  const { bytes } = await output.close()
+  const { bytes, failure } = await output.close()
   if (bytes === 0) await dropArtifact(layout, case_id, name)
+  return failure
 }
 
 function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {

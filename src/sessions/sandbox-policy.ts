@@ -39,8 +39,6 @@ export interface RunScene {
   views?: readonly SandboxView[]
   /** Of a session in a separate worktree. */
   isolated: Pick<IsolatedWork, 'open' | 'closed'> | null
-  /** Whether git tracks files of the record, if that is known. */
-  isRecordTracked?: boolean | undefined
   /** The environment of its programs, as far as it is known. */
   env?: Record<string, string>
   signal: AbortSignal
@@ -121,7 +119,7 @@ export async function whyNoMounts(deps: SandboxDeps): Promise<string | null> {
   return null
 }
 
-type Around = Pick<RunScene, 'workdir' | 'isolated' | 'settings' | 'planning' | 'isRecordTracked'>
+type Around = Pick<RunScene, 'workdir' | 'isolated' | 'settings' | 'planning'>
 
 /** Why casefile.md or the places of the folders leave no room for mounts; null if they can be tried. */
 function whyUnheld(deps: SandboxDeps, scene: Around): string | null {
@@ -188,7 +186,6 @@ function placesFor(
     workdir: scene.workdir,
     isolated: scene.isolated,
     planning: scene.planning ?? null,
-    isRecordTracked: scene.isRecordTracked,
     runFolder: scene.runFolder,
     root: layout.root,
     memoryRoot: layout.memoryRoot,

@@ -6,6 +6,7 @@ import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { lastOf, lineInQueue } from '../model/trail.ts'
+import { sweepPipeFolders } from '../runners/enclosure/step-pipes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
@@ -163,6 +164,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
       killRun({ runId: mark, processes: [], folderId: session_id }, deps.limits.endCrashed),
     ),
   )
+  await sweepPipeFolders()
   await deps.runGuard.recover()
   for (const [index, record] of records.entries()) {
     try {

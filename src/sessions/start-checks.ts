@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
-import { counted } from '../model/amounts.ts'
+import { counted, firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { Problem } from '../model/problem.ts'
@@ -321,11 +321,10 @@ export function clauseAbout(
 ): string | null {
   const untrusted = files.filter((file) => !isTrustedFile(file, trusted))
   if (untrusted.length === 0) return null
-  const names = untrusted
-    .slice(0, SHOWN)
-    .map((file) => `${relative(folder, file.path)} (${standing(file, trusted)})`)
-  const more = untrusted.length > SHOWN ? ` and ${untrusted.length - SHOWN} more` : ''
-  return `its agent acts on files of the project that are not trusted: ${names.join(', ')}${more}`
+  const names = untrusted.map(
+    (file) => `${relative(folder, file.path)} (${standing(file, trusted)})`,
+  )
+  return `its agent acts on files of the project that are not trusted: ${firstOf(names, SHOWN)}`
 }
 
 function standing({ path, content, why }: AgentFile, trusted: TrustedFiles): string {

@@ -6,8 +6,8 @@ import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { codeOf } from '../files/errno.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
 import type { RunPlaces } from '../files/service-program.ts'
+import { listIndex, tracks } from '../git/index-list.ts'
 import { findRepositoryFolders, repositoryFolders } from '../git/repository-folders.ts'
-import { tracksFiles } from '../git/tracked-paths.ts'
 import { OWN_FOLDER } from '../package-files.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
@@ -35,8 +35,6 @@ export interface WorkPlaces {
   /** What other agents need, which is not shown. */
   others: readonly OwnPlaces[]
   views?: readonly SandboxView[]
-  /** Whether git tracks files of the record, if that is known: then it must see them. */
-  isRecordTracked?: boolean | undefined
 }
 
 export interface WorkFolders {
@@ -159,7 +157,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const unplanned = planning ? [workdir, places.root, ...(await repositoryFolders(workdir))] : []
   const layer = planning?.layer ?? null
   const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
-  const isTracked = places.isRecordTracked ?? (await isTrackedBy(workdir, memoryRoot))
+  const isTracked = await isTrackedBy(workdir, memoryRoot)
   const temporary = await named(temporaryOf(environment))
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
   const isRoot = process.geteuid?.() === 0
@@ -248,8 +246,10 @@ async function repositoryOf(workdir: string): Promise<string[]> {
   return folders.filter((path) => !isWithin(workdir, path))
 }
 
-/** Whether the repository of the folder tracks files below a path; then git must see them. */
+/** Whether the repository of the folder tracks files below a path, also if git cannot say; then git must see them. */
 async function isTrackedBy(workdir: string, path: string): Promise<boolean> {
   const found = await findRepositoryFolders(workdir)
-  return found !== null && isWithin(found.top, path) && tracksFiles(found, path)
+  if (found === null || !isWithin(found.top, path)) return false
+  const index = await listIndex(found, { timeoutMs: 10_000 }).catch(() => null)
+  return index === null || tracks(index, path)
 }

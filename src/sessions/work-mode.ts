@@ -3,36 +3,32 @@ import { plainText } from '../files/plain-text.ts'
 import type { FolderContents } from '../git/folder-contents.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
-import { runVariables } from '../model/commit-trailer.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import { type NewTrailLine, standingApproval } from '../model/trail.ts'
-import type { AgentSpec } from '../runners/agents/agent.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import type { RunReport, WorkRequest, WorkResult } from '../runners/contract.ts'
-import type { Sandbox } from '../runners/enclosure/sandbox.ts'
-import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
-import type { TrustedSettings } from '../settings/trusted-settings.ts'
-import { recordBase } from './base.ts'
+import { baseOf } from './base.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { Talk } from './conversations/talk.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
-import { stepEnvironment } from './environment.ts'
 import { finishRun, type RunPlace } from './finish-run.ts'
-import { type FolderDiffRun, indexOf, repositoryAt, startDiff } from './folder-diff.ts'
-import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
+import { repositoryAt, startDiff } from './folder-diff.ts'
+import { beginIsolation, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
-import { appendLine, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason, runSandbox, sandboxLine } from './sandbox-policy.ts'
+import { appendLine, appendLines, openRunReport } from './run-recorder.ts'
+import { rememberRunFolders, replacedReason, sandboxLine } from './sandbox-policy.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
+import { openWorkPlace, type WorkPlace } from './work-place.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
 export type Worker =
@@ -66,58 +62,69 @@ export async function execute(
   const { layout, state } = deps
   const { session_id, case_id, number } = job
   const reading = await readPlan(plan)
+  const agent = agentOf(worker, reading)
   const session = await begin(deps, job, {
-    runsSteps: worker.is === 'provider' && agentOf(worker, reading) === null,
+    runsSteps: worker.is === 'provider' && agent === null,
     start: approved.start,
   })
   const isolated = await beginIsolation(deps, job, session)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
-  const repository = await repositoryAt(compared)
-  const listed = indexOf(repository)
-  const recording = Promise.all([
-    recordBase(deps, job, session, repository),
-    listed.then((index) => recordGitStart(deps, job, index)),
-  ])
-  recording.catch(() => {}) // it is awaited below
-  if (worker.is === 'terminal') {
-    await recording
-    await noteChanges(deps, job, worker.talk)
-  }
-  const places = await rememberRunFolders(deps, job.folder!)
-  const place = {
-    prefix: relative(compared, job.folder!),
-    layout,
-    scratch: state.scratch,
-    case_id,
-    number,
-    exclude: isolated?.exclude ?? [layout.memoryRoot, state.root],
-    objects: isolated?.objects,
-    index: await listed,
-    signal: job.signal,
-    redactor: deps.redactor,
-    scope: reading.scope,
-  }
-  const [diffRun, watch] = await Promise.all([
-    startDiff(repository, place, earlyContents(worker)),
-    watchLeft(deps, job, { isolated, repository }),
-  ])
+  const stop = new AbortController()
+  const place = await openWorkPlace(deps, job, {
+    session,
+    isolated,
+    agent: agent?.spec ?? null,
+    isEndless: worker.is === 'terminal', // a person may take days
+    stop: stop.signal,
+  })
+  const closing = [place.close]
   let isGitRecorded = false
   try {
-    await recording
+    const folders = await rememberRunFolders(deps, job.folder!)
+    closing.push(folders.close)
+    closing.push(async () => {
+      if (!isGitRecorded) await tryRecordGitChanges(deps, job)
+    })
+    const repository = await repositoryAt(compared)
+    const recording = recordGitStart(deps, job, repository)
+    const watching = watchLeft(deps, job, { isolated, repository, walls: place.walls, stop })
+    const base = baseOf(deps, job, session, repository)
+    for (const each of [recording, watching, base]) each.catch(() => {}) // they are awaited below
+    if (worker.is === 'terminal') {
+      await appendLine(deps, job, await base)
+      await noteChanges(deps, job, worker.talk)
+    }
+    const scene = {
+      prefix: relative(compared, job.folder!),
+      layout,
+      scratch: state.scratch,
+      case_id,
+      number,
+      exclude: isolated?.exclude ?? [layout.memoryRoot, state.root],
+      objects: isolated?.objects,
+      signal: job.signal,
+      redactor: deps.redactor,
+      scope: reading.scope,
+    }
+    const diffing = startDiff(repository, scene, earlyContents(worker))
+    closing.push(async () => (await diffing).close())
+    const [diffRun, watch] = await Promise.all([diffing, watching, recording])
+    const lines: NewTrailLine[] = worker.is === 'terminal' ? [] : [await base]
     const outcome = await work(deps, job, worker, {
       ...approved,
-      isolated,
-      session,
+      reading,
+      agent,
+      place,
+      lines,
       watch,
-      diffRun,
     })
     await deps.runGuard.end(session_id)
     const left = await watch.end()
-    const replaced = replacedReason(await places.replaced())
+    const replaced = replacedReason(await folders.replaced())
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
     isGitRecorded = true
-    const committed = await tryRecordGitChanges(deps, job, diffRun.index())
+    const committed = await tryRecordGitChanges(deps, job)
     // a session may have damaged the worktree's link to git, which is whole now
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!
@@ -134,10 +141,7 @@ export async function execute(
       committed: committed.note,
     })
   } finally {
-    await watch.close()
-    if (!isGitRecorded) await tryRecordGitChanges(deps, job)
-    await diffRun.close()
-    await places.close()
+    for (const close of closing.reverse()) await close()
   }
   await forgetRun(deps, session_id)
 }
@@ -177,70 +181,40 @@ async function begin(
   return sessionOf(folder, job.session_id)
 }
 
+interface Work extends Omit<ApprovedPlan, 'start'> {
+  reading: PlanReading
+  agent: Provider | null
+  place: WorkPlace
+  /** What is recorded before its first program runs. */
+  lines: NewTrailLine[]
+  watch: LeftWatch
+}
+
 async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  approved: Omit<ApprovedPlan, 'start'> & {
-    isolated: IsolatedWork | null
-    session: Session
-    watch: LeftWatch
-    diffRun: FolderDiffRun
-  },
+  { plan, notes, reading, agent, place, lines, watch }: Work,
 ): Promise<WorkResult & RunPlace> {
-  const { state } = deps
-  const { plan, notes, isolated, session, watch, diffRun } = approved
-  const settings = await deps.settings.forRun()
-  const agents = agentOf(worker, await readPlan(plan))
-  const given = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
-  const env = { ...given.env, ...isolated?.env, ...approvalVariables(session) }
-  const { timeout } = settings
-  const limit = AbortSignal.timeout(timeout.work)
-  // a person in a terminal may take days
-  const signals = worker.is === 'terminal' ? [] : [limit]
-  const signal = AbortSignal.any([job.signal, watch.signal, ...signals])
-  const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
-  const report = openRunReport(deps, job)
-  const opened: Sandbox[] = []
-  const workdir = job.folder!
-  const isRecordTracked = diffRun.tracks(deps.layout.memoryRoot) ?? undefined
+  const { settings, env, signal, missing, forSteps } = place
+  const limit = place.startLimit()
+  // those of a runbook with the start of its first step
+  const isLater = agent === null && worker.is === 'provider'
+  const report = openRunReport(deps, job, isLater ? lines : [])
   try {
-    const wallsFor = async (agent: AgentSpec | null) => {
-      const walls = await runSandbox(deps, {
-        workdir,
-        run,
-        settings,
-        signal,
-        agent,
-        isolated,
-        isRecordTracked,
-        env,
-      })
-      opened.push(walls.sandbox)
-      if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
-      return walls
-    }
-    const walls = await wallsFor(agents?.spec ?? null)
+    const walls = await place.walls
     const { sandbox, places } = walls
-    const guarded = report.append(sandboxLine('work', walls))
-    // with the start of the first step, which is recorded before that runs
-    if (agents !== null || worker.is === 'terminal') await guarded
-    else guarded.catch(() => {})
-    let own: Promise<Sandbox> | null = null
-    // what the agent needs is not shown to steps
-    const forSteps = async () => {
-      own ??= agents ? wallsFor(null).then((found) => found.sandbox) : Promise.resolve(sandbox)
-      return own
-    }
+    lines.push(sandboxLine('work', walls))
+    if (!isLater) await appendLines(deps, job, lines)
     const request: WorkRequest = {
       plan,
-      workdir,
+      workdir: job.folder!,
       env,
       sandbox,
       signal,
-      report: lookingAfterSteps(report, watch),
+      report: lookingAfterActs(report, watch),
       agent: null,
-      stepTimeoutMs: timeout.step,
+      stepTimeoutMs: settings.timeout.step,
       limits: deps.limits,
     }
     const before = await runBaseline(deps, job, request, forSteps)
@@ -248,26 +222,32 @@ async function work(
     const result = await carryOut(deps, job, worker, {
       request,
       notes,
-      settings,
-      run,
-      agents,
-      forSteps,
-    })
-    await guarded
-    if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
-    const { missing } = given
+      place,
+      reading,
+      agent,
+    }).catch(storageFailure)
+    if (limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing, places, before }
   } finally {
     await killLeftovers(deps, job)
-    for (const each of opened) await each.end()
+    await place.close()
     await report.close()
-    await run.close()
   }
 }
 
-function lookingAfterSteps(report: RunReport, watch: LeftWatch): RunReport {
+/** The output of a step could not be stored: the run stops there. */
+function storageFailure(error: unknown): WorkResult {
+  if (!(error instanceof AppError && error.code.startsWith('storage_'))) throw error
+  return { ok: false, reason: error.message.replace(/\.$/, '') }
+}
+
+function lookingAfterActs(report: RunReport, watch: LeftWatch): RunReport {
   return {
     ...report,
+    async note(note) {
+      await report.note(note)
+      await watch.look()
+    },
     async stepFinished(outcome) {
       await report.stepFinished(outcome)
       await watch.look()
@@ -275,23 +255,11 @@ function lookingAfterSteps(report: RunReport, watch: LeftWatch): RunReport {
   }
 }
 
-/** By which `casefile trailer` knows the session where its programs do not see the record. */
-function approvalVariables({ number, trail }: Session): Record<string, string> {
-  const approval = standingApproval(trail)
-  if (!approval) throw new Error('work without an approval')
-  const { fields, time } = approval
-  return runVariables({
-    session: number,
-    plan_sha256: String(fields.plan_sha256),
-    approved_at: time,
-  })
-}
-
 function carryOut(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  { agents, ...agentWork }: AgentWork & { agents: Provider | null },
+  { agent, ...agentWork }: AgentWork & { agent: Provider | null },
 ): Promise<WorkResult> {
   const { request } = agentWork
   if (worker.is === 'terminal') {
@@ -301,7 +269,7 @@ function carryOut(
       return checked
     })
   }
-  return agents ? runAgentWork(deps, job, agents, agentWork) : runbook.execute(request)
+  return agent ? runAgentWork(deps, job, agent, agentWork) : runbook.execute(request)
 }
 
 function failIfReplaced<W extends WorkResult>(outcome: W, replaced: string | null) {
@@ -318,9 +286,8 @@ function clean({ redactor }: SessionDeps, { reason }: { reason: string }): WorkR
 interface AgentWork {
   request: WorkRequest
   notes: string
-  settings: TrustedSettings
-  run: RunFolder
-  forSteps: () => Promise<Sandbox>
+  reading: PlanReading
+  place: WorkPlace
 }
 
 /** Runs the agent with the plan, then the plan's proof steps. */
@@ -328,8 +295,9 @@ async function runAgentWork(
   deps: SessionDeps,
   job: Job,
   provider: Provider,
-  { request, notes, settings, run, forSteps }: AgentWork,
+  { request, notes, reading, place }: AgentWork,
 ): Promise<WorkResult> {
+  const { settings, run, forSteps } = place
   const { env, sandbox, report, plan, workdir } = request
   const folder = await deps.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
@@ -359,14 +327,13 @@ async function runAgentWork(
   }
   // checked again just before the program starts: the files may have changed since the approval
   const { files: trusted } = await deps.settings()
-  const place = { folder: workdir, trusted }
-  const why = provider.spec && (await whyUntrustedAt(deps, job, provider.spec, place))
+  const there = { folder: workdir, trusted }
+  const why = provider.spec && (await whyUntrustedAt(deps, job, provider.spec, there))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
   await killLeftovers(deps, job)
   await sandbox.end()
   if (!result.ok) return result
-  const { steps } = await readPlan(plan)
-  if (!steps.some(({ proof }) => proof !== null)) return result
+  if (!reading.steps.some(({ proof }) => proof !== null)) return result
   return runProofSteps({ ...request, sandbox: await forSteps() })
 }

@@ -1,10 +1,9 @@
 /**
  * A `commondir` in a git folder makes git read configuration and hooks from another folder. A run that cannot write the
  * configuration must not write that either. Nothing can stand in its place before (an empty one is an error to git), so a
- * new one is moved away as soon as it is there.
+ * new one is moved away.
  */
 
-import { type FSWatcher, watch } from 'node:fs'
 import { lstat, readlink, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
@@ -26,32 +25,6 @@ export async function foldersWithoutRedirect(workdir: string): Promise<UnlinkedF
     if ((await existingPaths([path])).length > 0 && (await kindOf(join(path, NAME))) === null)
       found.push({ path, name })
   return found
-}
-
-/**
- * Calls back when one of these folders may have got a redirect. Not by chokidar: it never gets ready where the system has
- * no watches left, and it reads the folder before it tells of a change.
- */
-export function watchForRedirects(
-  folders: readonly UnlinkedFolder[],
-  { onSign, onError }: { onSign: () => void; onError: (error: unknown) => void },
-): { close(): void } {
-  const watches: FSWatcher[] = []
-  for (const { path } of folders) {
-    try {
-      const watcher = watch(path, (_, name) => {
-        if (name === null || name === NAME) onSign()
-      })
-      watches.push(watcher.on('error', onError))
-    } catch (error) {
-      onError(error)
-    }
-  }
-  return {
-    close() {
-      for (const each of watches) each.close()
-    },
-  }
 }
 
 /** Moves the redirect of a folder away, within the folder; false if there is none. */

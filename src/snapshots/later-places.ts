@@ -23,15 +23,14 @@ export interface LaterScope {
   isGitKept: boolean
   /** The folders on the PATH. */
   path: readonly string[]
-  home: string
+  /** Null if the run cannot write there. */
+  home: string | null
   /** What the configuration of git named when the run began, folders with a slash at the end; null if git refused. */
   named: readonly string[] | null
 }
 
 export interface FoundPlaces {
-  /** In the working folder and its git folder. */
-  inWorkdir: LaterPlaces
-  inHome: LaterPlaces
+  places: LaterPlaces
   /** How many places were not checked: too many folders, or a read error. */
   unchecked: number
 }
@@ -48,33 +47,40 @@ interface Place {
   name: string
 }
 
-export async function findLaterPlaces(scope: LaterScope): Promise<FoundPlaces> {
-  const { workdir, home } = scope
-  const inWorkdir: Places = Object.create(null)
-  const inHome: Places = Object.create(null)
+/** In the working folder and its git folder. */
+export async function findInWorkdir(scope: Omit<LaterScope, 'home'>): Promise<FoundPlaces> {
+  const { workdir } = scope
+  const places: Places = Object.create(null)
   const top = { path: walkedPath(workdir), name: '' }
-  const homeTop = { path: walkedPath(home), name: '~' }
-  const walk = createWalk(scope, top, inWorkdir)
+  const walk = createWalk(scope, top, places)
   await walkFolders(workdir, walk.look)
   if (scope.isGitKept)
     for (const { path, name } of await gitFolders(workdir))
-      await addGitFolder(inWorkdir, { path: walkedPath(path), name: walkedPath(name) })
-  for (const folder of scope.path) {
+      await addGitFolder(places, { path: walkedPath(path), name: walkedPath(name) })
+  for (const folder of scope.path)
     if (isWithin(workdir, folder))
-      await addAll(inWorkdir, placeIn(top, relative(workdir, folder)), TRIGGERS.program)
-    else if (isWithin(home, folder))
-      await addAll(inHome, placeIn(homeTop, relative(home, folder)), TRIGGERS.program)
-  }
+      await addAll(places, placeIn(top, relative(workdir, folder)), TRIGGERS.program)
   for (const path of scope.named ?? []) {
     const place = placeIn(top, relative(workdir, path))
-    await add(inWorkdir, place, TRIGGERS.git)
-    if (path.endsWith('/')) await addAll(inWorkdir, place, TRIGGERS.git)
+    await add(places, place, TRIGGERS.git)
+    if (path.endsWith('/')) await addAll(places, place, TRIGGERS.git)
   }
-  if (!isWithin(workdir, home)) await addHome(inHome, homeTop)
-  const all = [...Object.values(inWorkdir), ...Object.values(inHome)]
-  const failed = all.filter(({ stamp }) => stamp === UNCHECKED).length
-  const unchecked = walk.unchecked() + failed + (scope.named === null ? 1 : 0)
-  return { inWorkdir, inHome, unchecked }
+  return { places, unchecked: walk.unchecked() + failed(places) + (scope.named === null ? 1 : 0) }
+}
+
+export async function findInHome({ workdir, path, home }: LaterScope): Promise<FoundPlaces> {
+  const places: Places = Object.create(null)
+  if (home === null) return { places, unchecked: 0 }
+  const top = { path: walkedPath(home), name: '~' }
+  for (const folder of path)
+    if (!isWithin(workdir, folder) && isWithin(home, folder))
+      await addAll(places, placeIn(top, relative(home, folder)), TRIGGERS.program)
+  if (!isWithin(workdir, home)) await addHome(places, top)
+  return { places, unchecked: failed(places) }
+}
+
+function failed(places: LaterPlaces): number {
+  return Object.values(places).filter(({ stamp }) => stamp === UNCHECKED).length
 }
 
 function placeIn(folder: Place, path: string): Place {
@@ -85,7 +91,11 @@ function below({ path, name }: Place, inner: string): Place {
   return { path: join(path, inner), name: join(name, inner) }
 }
 
-function createWalk({ workdir, exclude }: LaterScope, top: Place, places: Places) {
+function createWalk(
+  { workdir, exclude }: Pick<LaterScope, 'workdir' | 'exclude'>,
+  top: Place,
+  places: Places,
+) {
   const skipped = new Set(exclude.map((path) => walkedPath(relative(workdir, path))))
   const left = { packages: MAX_FOLDERS, others: MAX_FOLDERS }
   let unchecked = 0
@@ -103,15 +113,14 @@ function createWalk({ workdir, exclude }: LaterScope, top: Place, places: Places
     const folders: string[] = []
     for (const entry of entries) {
       const path = joinPath(folder, entry.name)
-      const place = below(top, path)
       // the git folder of the working folder itself is read with those of its parents
       const isOwnGit = path === '.git' && entry.isDirectory()
       if (skipped.has(path) || isOwnGit) continue
-      if (entry.name === '.git') await addDotGit(places, place, entry)
+      if (entry.name === '.git') await addDotGit(places, below(top, path), entry)
       else if (entry.isDirectory()) folders.push(path)
       else if (isChecked || (holdsPackages && isLoaded(entry.name)))
-        await addEntry(places, place, entry)
-      else if (entry.isSymbolicLink()) await addLinkedFolder(places, place)
+        await addEntry(places, top, { path, entry })
+      else if (entry.isSymbolicLink()) await addLinkedFolder(places, below(top, path))
     }
     if (!isBare(folder, entries)) return folders
     await addGitFolder(places, below(top, folder))
@@ -131,17 +140,24 @@ function isBare(folder: string, entries: readonly Dirent[]): boolean {
   return folder !== '' && has('HEAD') && has('objects') && has('refs')
 }
 
-async function addEntry(places: Places, place: Place, entry: Dirent): Promise<void> {
-  const name = shownPath(place.name)
-  if (entry.name === 'package.json') {
-    const stamp = await readPackageStamp(place.path)
-    if (stamp === null) return add(places, place, TRIGGERS.scripts)
-    places[name] = { stamp, starts: TRIGGERS.scripts }
-    return
-  }
-  const trigger = findTrigger(name)
-  if (trigger !== null) return add(places, place, trigger)
-  if (entry.isSymbolicLink()) await addLinkedFolder(places, place)
+/** Null if nothing runs it later. */
+function addEntry(
+  places: Places,
+  top: Place,
+  { path, entry }: { path: string; entry: Dirent },
+): Promise<void> | null {
+  const isPackage = entry.name === 'package.json'
+  const trigger = isPackage ? TRIGGERS.scripts : findTrigger(path)
+  if (trigger === null && !entry.isSymbolicLink()) return null
+  const place = below(top, path)
+  if (trigger === null) return addLinkedFolder(places, place)
+  return isPackage ? addPackage(places, place) : add(places, place, trigger)
+}
+
+async function addPackage(places: Places, place: Place): Promise<void> {
+  const stamp = await readPackageStamp(place.path)
+  if (stamp === null) return add(places, place, TRIGGERS.scripts)
+  places[shownPath(place.name)] = { stamp, starts: TRIGGERS.scripts }
 }
 
 /** Adds a link to a folder of such places, or to a repository. */

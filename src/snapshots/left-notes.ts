@@ -8,6 +8,7 @@ import { readJsonFile } from '../files/json-file.ts'
 
 const paths = z.array(z.string())
 const places = z.record(z.string(), z.object({ stamp: z.string(), starts: z.string() }))
+const found = z.object({ places, unchecked: z.number() })
 
 const NOTE = z.object({
   scope: z.object({
@@ -15,10 +16,11 @@ const NOTE = z.object({
     exclude: paths,
     isGitKept: z.boolean(),
     path: paths,
-    home: z.string().min(1),
+    home: z.string().min(1).nullable(),
     named: paths.nullable(),
   }),
-  before: z.object({ inWorkdir: places, inHome: places, unchecked: z.number() }),
+  inWorkdir: found,
+  inHome: found,
   /** The git folders that the run must not redirect. */
   folders: z.array(z.object({ path: z.string().min(1), name: z.string() })),
 })

@@ -3,7 +3,7 @@
  * the memory root writes it (`owner/ownership.ts`); commands open it read-only. If it is deleted, cases and search
  * are read again from the files. Lost are: the event log (streams resume with `resync`), webhooks with their pending
  * deliveries, what was last published (edits made before the next start get no event), frozen baselines, texts of earlier
- * plans, what a file that is broken now said last, and the
+ * plans, what a file that is broken now said last, which lines of history.md this machine wrote, and the
  * records by which the next start ends processes of a killed run. A foreign file, or one that its check calls damaged,
  * is set aside and a new one made.
  */

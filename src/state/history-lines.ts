@@ -7,19 +7,18 @@ import { hash } from 'node:crypto'
 import type { Database, Run } from './database.ts'
 
 /**
- * A line that history.md may not have (`line`), one that it has but not with what is published (`synced`), or as JSON
- * what somebody changed by hand (`act`). Ids ascend in the order in which they were added.
+ * A line that history.md may not have (`line`), or as JSON what a person changed by hand (`act`). Ids ascend in the order
+ * in which they were added.
  */
 export interface PendingRow {
   id: number
   case_id: string
-  kind: 'line' | 'synced' | 'act'
+  kind: 'line' | 'act'
   text: string
 }
 
-/** Rows that become `synced`, rows that are needed no more, and lines of these, by case. */
+/** Rows that are needed no more, and lines of these, by case. */
 export interface SettledLines {
-  synced: number[]
   done: number[]
   wrote: [caseId: string, texts: readonly string[]][]
 }
@@ -56,9 +55,8 @@ export function createHistoryLines(database: Pick<Database, 'all'>): HistoryLine
     add(run, { id, case_id, kind, text }) {
       run('INSERT INTO history_pending VALUES (?, ?, ?, ?)', id, case_id, kind, text)
     },
-    settle(run, { synced, done, wrote: lines }) {
+    settle(run, { done, wrote: lines }) {
       for (const [caseId, texts] of lines) wrote(run, caseId, texts)
-      for (const id of synced) run("UPDATE history_pending SET kind = 'synced' WHERE id = ?", id)
       for (const id of done) run('DELETE FROM history_pending WHERE id = ?', id)
     },
     forget(run, caseId) {

@@ -34,7 +34,9 @@ export interface ReadRecords {
   /** Whether another build stored the rows, which may read the same files differently. */
   readonly isOtherFormat: boolean
   listed(): ListedCase[]
-  case(id: string): { folder: string; records: Omit<StoredRecord, 'text'>[] } | undefined
+  folder(id: string): string | undefined
+  /** What was read of the files of a case, by name: all, or so many after one. */
+  records(id: string, after?: string, limit?: number): Omit<StoredRecord, 'text'>[]
   /** What was read of one file. */
   record(id: string, file: string): string | undefined
   /** The last readable text of a file that has been stored with one. */
@@ -65,12 +67,14 @@ export function readRecords({ all, get }: Pick<Database, 'all' | 'get'>, format 
   return {
     isOtherFormat: (meta(FORMAT) ?? format) !== format,
     listed: () => all('SELECT id, stamps, listed FROM cases'),
-    case(id) {
-      const found = get<{ folder: string }>('SELECT folder FROM cases WHERE id = ?', id)
-      if (!found) return undefined
-      const records = all<StoredRecord>('SELECT file, record FROM records WHERE case_id = ?', id)
-      return { ...found, records }
-    },
+    folder: (id) => get<StoredCase>('SELECT folder FROM cases WHERE id = ?', id)?.folder,
+    records: (id, after = '', limit = -1) =>
+      all(
+        'SELECT file, record FROM records WHERE case_id = ? AND file > ? ORDER BY file LIMIT ?',
+        id,
+        after,
+        limit,
+      ),
     record: (id, file) =>
       get<StoredRecord>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)
         ?.record,
@@ -112,6 +116,10 @@ export function putCase(
   run(PUT_CASE, ...CASE_COLUMNS.map((name) => row[name]))
   for (const { file, record, text } of changed) run(PUT_RECORD, row.id, file, record, text)
   for (const file of gone) run('DELETE FROM records WHERE case_id = ? AND file = ?', row.id, file)
+}
+
+export function putStamps(run: Run, id: string, stamps: string): void {
+  run('UPDATE cases SET stamps = ? WHERE id = ?', stamps, id)
 }
 
 export function removeCase(run: Run, id: string): void {

@@ -45,6 +45,8 @@ export interface SearchTables {
   titleScores(expression: string): Scores
   /** The rows that match, and their BM25 scores. */
   scores(expression: string): Scores
+  /** The names of the files in these rows. */
+  names(rows: readonly number[]): Pick<IndexedFile, 'row' | 'name'>[]
   /** Those of these rows that match. */
   marked(expression: string, rows: readonly number[]): MarkedFile[]
   /** What `setStatus` stored last. */
@@ -118,6 +120,11 @@ export function createSearchTables(database: Database): SearchTables {
     },
     titleScores: (expression) => scoresIn('search_titles', expression),
     scores: (expression) => scoresIn('search_texts', expression),
+    names: (rows) =>
+      database.all(
+        'SELECT rowid AS row, name FROM search_files WHERE rowid IN (SELECT value FROM json_each(?))',
+        JSON.stringify(rows),
+      ),
     marked: (expression, rows) =>
       database.all(
         // `+` makes SQLite look for the matches once, and not once for each row

@@ -62,7 +62,7 @@ export type SqliteFault = 'damaged' | 'full' | 'failed'
 
 /** Classifies an error by its text, as the package does not give a code with every error. */
 const FAULTS: [SqliteFault, RegExp][] = [
-  ['damaged', /malformed|not a database|database corruption|malformed database schema/i],
+  ['damaged', /malformed|not a database|corrupt|vtable constructor failed/i],
   ['full', /database or disk is full/i],
   [
     'failed',

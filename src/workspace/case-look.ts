@@ -16,6 +16,7 @@ import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { type CaseEntry, hasOpenSession } from './case-entry.ts'
@@ -30,6 +31,8 @@ import { unservedNames } from './unserved-names.ts'
 export interface CaseLookDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
+  /** Whether history.md gets lines that the entry of the case has already. */
+  isAppending?(caseId: string): boolean
   /** Called with the entries of a case folder, its sessions/ or its proof/, if no stamp of it was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -129,10 +132,11 @@ export async function readCaseFolder(
       pass,
       byGit: byGit('.'),
       isFresh: (name) => !mayDiffer(name),
-      mostReads: MOST_NOTES,
+      areNotes: true,
     },
     (name) => layout.memoryFile(id, name),
     (name, note) => {
+      if (note && name === HISTORY_FILE && deps.isAppending?.(id)) return note
       const saw = deps.sawText?.bind(null, id, name)
       return readNote(layout.memoryFile(id, name), name, { known: note, pass, saw })
     },
@@ -201,12 +205,11 @@ interface Wanted<K, T> {
   byGit: boolean
   /** Whether the known file need not be looked at. */
   isFresh(key: K): boolean
-  /** The others are left for the next pass. */
-  mostReads?: number
+  areNotes?: boolean
 }
 
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
-  { keys, known = new Map(), pass, byGit, isFresh, mostReads = Infinity }: Wanted<K, T>,
+  { keys, known = new Map(), pass, byGit, isFresh, areNotes = false }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
   hasFreshPicture: (known: T) => boolean = () => true,
@@ -220,7 +223,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
       files.set(key, was)
       continue
     }
-    if (reads >= mostReads) {
+    if (areNotes && reads >= MOST_NOTES) {
       if (was) files.set(key, { ...was, stamp: null })
       pass.isPartial = true
       isSame = false
@@ -236,8 +239,8 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   if (isSame) return known
   for (const [key, file] of known) {
     // some editors delete a file and write it again; git does not
-    if (files.has(key) || byGit || pass.accept(path(key), gone, false)) continue
-    files.set(key, file)
+    if (files.has(key) || byGit || pass.accept(path(key), gone, false, areNotes)) continue
+    files.set(key, { ...file, stamp: null })
   }
   return files
 }

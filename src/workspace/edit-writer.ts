@@ -17,6 +17,7 @@ import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
 import { type CaseChange, type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { noteOf } from './history-append.ts'
+import { noteHashes } from './index/case-rows.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
@@ -59,6 +60,8 @@ export interface EditWriter {
    * that the change is decided again.
    */
   write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
+  /** Publishes a case as it is now, with lines for its history. */
+  publishWith(entry: CaseEntry, lines: readonly string[]): void
 }
 
 /** About 2 s with the pauses, in case an editor saves continuously. */
@@ -71,7 +74,7 @@ export function createEditWriter(
   deps: EditWriterDeps,
   current: (id: string) => Promise<CaseFolder>,
 ): EditWriter {
-  const { layout, catalog, publish, history } = deps
+  const { layout, catalog, publish } = deps
 
   async function made(id: string, { text, history: historyText, lines }: MadeFiles): Promise<void> {
     const own = { pass: null, written: text }
@@ -81,13 +84,13 @@ export function createEditWriter(
       file: file!,
       sessions: new Map(),
       proofs: new Map(),
-      notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), historyText)]]),
+      notes: new Map([[HISTORY_FILE, noteOf(Buffer.from(historyText))]]),
       folders: new Map([['.', null]]), // no stamp, as files may have been added since
       vanished: false,
       latest: '',
       problems: [],
     }
-    history.made(id, lines)
+    deps.history.made(id, lines)
     catalog.put(entry)
     publish({ caseId: id, source: 'service' })
   }
@@ -227,12 +230,20 @@ export function createEditWriter(
   ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     await deps.baselines.written(edit, entry, ignored)
-    history.add(entry.id, withBegin(entry, lines))
-    catalog.put(entry)
-    publish({ caseId: entry.id, source: 'service' })
+    publishWith(entry, lines)
   }
 
-  return { made, write }
+  function publishWith(entry: CaseEntry, lines: readonly string[]): void {
+    const { id, notes } = entry
+    const known = (catalog.published(id)?.notes ?? noteHashes(entry)).get(HISTORY_FILE) ?? ''
+    const history = deps.history.add(id, withBegin(entry, lines), known)
+    const note = history && noteOf(history)
+    if (note) catalog.setNotePublished(id, HISTORY_FILE, known, note.hash)
+    catalog.put(note ? { ...entry, notes: new Map(notes).set(HISTORY_FILE, note) } : entry)
+    publish({ caseId: id, source: 'service' })
+  }
+
+  return { made, write, publishWith }
 }
 
 /** With its text, so that the case can be restored while the session runs. */
@@ -243,7 +254,7 @@ function withText(record: RecordFile<Case>, path: string): RecordFile<Case> {
 }
 
 /** A history.md that is made begins with the case; who made an older case, or one made by hand, is unknown. */
-export function withBegin({ notes, file }: CaseEntry, lines: readonly string[]): readonly string[] {
+function withBegin({ notes, file }: CaseEntry, lines: readonly string[]): readonly string[] {
   if (lines.length === 0 || notes.has(HISTORY_FILE)) return lines
   const created = { what: 'created', who: 'unknown' }
   return [historyLine(created, SERVICE_ACTOR, file.value.created_at), ...lines]

@@ -1,6 +1,6 @@
 /** Appends lines to history.md, which a person may be editing. */
 
-import { appendToFile, syncAppended } from '../files/append-file.ts'
+import { type OpenAppendix, openToAppend, syncAppended } from '../files/append-file.ts'
 import { hashOf } from '../files/decoded.ts'
 import { hasCode } from '../files/errno.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
@@ -9,12 +9,7 @@ import { yieldIfBusy } from '../files/yielding.ts'
 import type { GitActivity } from '../git/activity.ts'
 import { gitNamesOf, isInGit, readBlobs } from '../git/contents.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import {
-  actLinesInSteps,
-  historyInSteps,
-  textsBefore,
-  withHistory,
-} from '../markdown/history-file.ts'
+import { actLinesInSteps, historyInSteps, withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, type HistoryEntry } from '../model/history.ts'
 import type { Layout } from './layout.ts'
@@ -23,27 +18,17 @@ import type { NoteFile } from './notes.ts'
 import { endingOf } from './sync/stability.ts'
 
 /**
- * Appends the lines that history.md does not have; makes it if there is none. Throws `unreadable_file` for a file to
- * which text cannot be appended, and leaves it unchanged. Returns the hashes of the file before each line at its end that
- * is one of these or `earlier`, and as it is now; '' where there was no file.
+ * Opens history.md to append the lines that it does not have; it is made if there is none. Throws `unreadable_file` for a
+ * file to which text cannot be appended, and leaves it unchanged.
  */
-export function appendHistory(
-  layout: Layout,
-  id: string,
-  lines: readonly string[],
-  earlier: readonly string[],
-): { hashes: string[]; isNew: boolean } {
-  const { bytes, isNew } = appendToFile(
-    layout.memoryFile(id, HISTORY_FILE),
-    { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) },
-    (present) => {
-      if (!present) return { keep: 0, bytes: Buffer.from(withHistory(null, lines)) }
-      const keep = soundLength(present, lines)
-      const text = sound(present.subarray(0, keep))
-      return { keep, bytes: Buffer.from(withHistory(text, lines).slice(text.length)) }
-    },
-  )
-  return { hashes: hashesOf(bytes.toString(), [...earlier, ...lines]), isNew }
+export function openHistory(layout: Layout, id: string, lines: readonly string[]): OpenAppendix {
+  const options = { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) }
+  return openToAppend(layout.memoryFile(id, HISTORY_FILE), options, (present) => {
+    if (!present) return { keep: 0, bytes: Buffer.from(withHistory(null, lines)) }
+    const keep = soundLength(present, lines)
+    const text = sound(present.subarray(0, keep))
+    return { keep, bytes: Buffer.from(withHistory(text, lines).slice(text.length)) }
+  })
 }
 
 /** Returns the length without what a power cut left of an appended line: a part of it, and zeros. */
@@ -62,18 +47,6 @@ function soundLength(bytes: Buffer, lines: readonly string[]): number {
 const LINE_FEED = 0x0a
 /** So many bytes of a line are its time. */
 const LINE_START = '- 2026-01-01T00:00:00.000Z'.length
-
-/** The same hashes of a history.md that has the lines. */
-export function historyHashes(layout: Layout, id: string, lines: readonly string[]): string[] {
-  const text = textNow(layout, id)
-  return text === null ? [] : hashesOf(text, lines)
-}
-
-function hashesOf(text: string, lines: readonly string[]): string[] {
-  return [...textsBefore(text, lines), text].map((each) =>
-    each === null ? '' : hashOf(Buffer.from(each)),
-  )
-}
 
 export function syncHistory(layout: Layout, id: string, isNew: boolean): Promise<void> {
   return syncAppended(layout.memoryFile(id, HISTORY_FILE), isNew)
@@ -123,15 +96,18 @@ function unreadable(why: string): AppError {
 }
 
 /** Returns the memory file as a scan would read it, but without a stamp, so that the next scan reads it. */
-export function noteOf(path: string, text: string): NoteFile {
+export function noteOf(bytes: Buffer): NoteFile {
   return {
     stamp: null,
-    mtimeMs: stampNow(path)?.mtimeMs ?? 0,
-    hash: hashOf(Buffer.from(text)),
-    ending: endingOf(text),
+    mtimeMs: Date.now(),
+    hash: hashOf(bytes),
+    ending: endingOf(bytes.subarray(-ENDING_BYTES).toString()),
     problems: [],
   }
 }
+
+/** More than `endingOf` takes. */
+const ENDING_BYTES = 256
 
 /**
  * Reads the history of a case, oldest entry first; null if there is no readable history.md. `isOwn` says which lines this

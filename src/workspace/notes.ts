@@ -30,11 +30,7 @@ interface NoteReading {
 }
 
 /** Reads one memory file. An unreadable one is reported as a problem but stays writable: a PUT replaces it. */
-export function readNote(
-  path: string,
-  file: string,
-  { known, pass, saw }: NoteReading,
-): NoteFile | null {
+export function readNote(path: string, file: string, { known, pass, saw }: NoteReading): NoteFile {
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
   const stamp = read.stamp ?? stampNow(path)
   const mtimeMs = stamp?.mtimeMs ?? 0
@@ -48,8 +44,12 @@ export function readNote(
     return { ...known, ...place }
   }
   const isEmpty = read.ok && read.text === ''
-  if (!pass.accept(path, newerOf(path, stamp), !isEmpty && isComplete(ending, known?.ending))) {
-    return known ? { ...known, stamp: null } : null
+  const isWhole = !isEmpty && isComplete(ending, known?.ending)
+  if (!pass.accept(path, newerOf(path, stamp), isWhole, true)) {
+    // listed, but without a hash, so that it has no event yet
+    return known
+      ? { ...known, stamp: null }
+      : { stamp: null, mtimeMs, hash: '', ending: '\n', problems: [] }
   }
   if (read.ok) saw?.(read.text, hash)
   return { ...place, problems: read.ok ? noteProblems(read.text, file) : [read.problem] }

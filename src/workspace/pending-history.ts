@@ -1,20 +1,22 @@
 /**
  * Lines on their way into history.md: each is a row of the transaction of its events, then it is appended, and a
- * second later the file is synced. A start appends what a crash kept from the file. It also knows which changes of
- * history.md are the service's own, as these have no event.
+ * second later the file is synced. A start appends what a crash kept from the file. The transaction says what history.md
+ * will be with them, so the lines of the service are no change that has an event.
  */
 
+import type { OpenAppendix } from '../files/append-file.ts'
+import { hashOf } from '../files/decoded.ts'
 import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
+import { withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Database, Run } from '../state/database.ts'
 import type { HistoryLines, SettledLines } from '../state/history-lines.ts'
 import {
-  appendHistory,
   type GitLooks,
   hasHistory,
-  historyHashes,
   isHistoryByGit,
+  openHistory,
   syncHistory,
 } from './history-append.ts'
 import type { Layout } from './layout.ts'
@@ -36,16 +38,17 @@ export interface NotedAct {
 }
 
 export interface PendingHistory {
-  /** Adds lines to the transaction of what is published in this turn; after it they are appended. */
-  add(caseId: string, lines: readonly string[]): void
+  /**
+   * Adds lines to the transaction of what is published in this turn; after it they are appended. Returns what history.md
+   * will have then; null if its hash is not `known` ('' without a file), or if lines cannot be appended to it.
+   */
+  add(caseId: string, lines: readonly string[], known: string): Buffer | null
+  /** Whether history.md does not have lines yet that `add` returned it with. Appends what it can. */
+  isAppending(caseId: string): boolean
   /** Same, for lines of a file that is made with them. */
   made(caseId: string, lines: readonly string[]): void
   /** Resolves when all lines that were added are in their files, or cannot be. */
   appended(): Promise<void>
-  /** Whether only the service's own lines were added between these two hashes of history.md. */
-  isOwnChange(caseId: string, before: string, after: string): boolean
-  /** Call when the row that says that the history.md with this hash is published is in a transaction. */
-  published(caseId: string, hash: string): void
   /** Stores an act until it is written. An equal act is stored once; for a state change the first one stays. */
   note(caseId: string, act: NotedAct): void
   noted(caseId: string): NotedAct[]
@@ -75,6 +78,8 @@ interface Line {
   id: number
   text: string
   isCommitted: boolean
+  /** Whether what is published of history.md has it. */
+  isPublished: boolean
 }
 
 const SYNC_MS = 1000
@@ -88,10 +93,6 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   const unsynced = new Map<string, Line[]>()
   /** Cases whose history.md was made with them. */
   const made = new Set<string>()
-  /** Lines whose file is synced, but not published with them. */
-  const synced = new Map<string, Line[]>()
-  /** The hashes of history.md from what is published to what was appended since, each by lines of the service. */
-  const own = new Map<string, string[]>()
   const acts = new Map<number, { caseId: string; act: NotedAct }>()
   let settled = nothing()
   let next = 1
@@ -100,19 +101,22 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   for (const { id, case_id, kind, text } of stored.rows()) {
     next = Math.max(next, id + 1)
     if (kind === 'act') acts.set(id, { caseId: case_id, act: JSON.parse(text) })
-    else push(kind === 'line' ? waiting : synced, case_id, [{ id, text, isCommitted: true }])
+    else push(waiting, case_id, [{ id, text, isCommitted: true, isPublished: true }])
   }
 
   function takeSettled(): ((run: Run) => void) | null {
     const taken = settled
-    if (taken.synced.length + taken.done.length === 0) return null
+    if (taken.done.length === 0) return null
     settled = nothing()
     return (run) => stored.settle(run, taken)
   }
 
-  function add(caseId: string, texts: readonly string[]): void {
-    if (texts.length === 0) return
-    const added = texts.map((text): Line => ({ id: next++, text, isCommitted: false }))
+  function add(caseId: string, texts: readonly string[], known: string): Buffer | null {
+    if (texts.length === 0) return null
+    const earlier = textsOf(waiting.get(caseId) ?? [])
+    const file = opened(caseId, [...earlier, ...texts])
+    const isPublished = file !== null && hashesWith(file.present, earlier).includes(known)
+    const added = texts.map((text) => ({ id: next++, text, isCommitted: false, isPublished }))
     push(waiting, caseId, added)
     database.write(
       (run) => {
@@ -121,26 +125,41 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       },
       () => {
         for (const line of added) line.isCommitted = true
-        append(caseId)
+        if (file) append(caseId, file)
       },
     )
+    return isPublished ? file.bytes : null
+  }
+
+  /** Null if lines cannot be appended to the file now. */
+  function opened(caseId: string, texts: readonly string[]): OpenAppendix | null {
+    try {
+      return openHistory(layout, caseId, texts)
+    } catch (error) {
+      failed(caseId, 'written', error)
+      return null
+    }
   }
 
   /** Appends what waits for a case. What cannot be appended waits for the next line, or the next start. */
-  function append(caseId: string): void {
+  function append(caseId: string, file: OpenAppendix | null = null, isRetry = false): void {
     const ready = (waiting.get(caseId) ?? []).filter(({ isCommitted }) => isCommitted)
-    if (ready.length === 0) return
+    if (ready.length === 0) {
+      file?.close()
+      return
+    }
     try {
-      const earlier = [...(synced.get(caseId) ?? []), ...(unsynced.get(caseId) ?? [])]
-      const { hashes, isNew } = appendHistory(layout, caseId, textsOf(ready), textsOf(earlier))
-      noteOwn(caseId, hashes)
-      if (isNew) made.add(caseId)
+      if ((file ?? openHistory(layout, caseId, textsOf(ready))).write()) made.add(caseId)
       takeFrom(waiting, caseId, ready)
       push(unsynced, caseId, ready)
       syncIn(SYNC_MS)
     } catch (error) {
-      failed(caseId, 'written', error)
+      if (!isRetry) failed(caseId, 'written', error)
     }
+  }
+
+  function hasPublished(caseId: string): boolean {
+    return waiting.get(caseId)?.some(({ isPublished }) => isPublished) === true
   }
 
   /** Also within a callback of the database, which must not throw. */
@@ -156,17 +175,8 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     }, ms).unref()
   }
 
-  /** Adds what was appended to the hashes that lead on from what is published. */
-  function noteOwn(caseId: string, hashes: string[]): void {
-    if (hashes.length === 0) return // the file cannot be read
-    const known = own.get(caseId) ?? []
-    const at = hashes.indexOf(known.at(-1) ?? '')
-    const goesOn = known.length > 0 && at >= 0
-    own.set(caseId, goesOn ? [...known, ...hashes.slice(at + 1)] : hashes)
-  }
-
-  function settle(caseId: string, lines: readonly Line[], ids: number[]): void {
-    ids.push(...lines.map(({ id }) => id))
+  function settle(caseId: string, lines: readonly Line[]): void {
+    settled.done.push(...lines.map(({ id }) => id))
     settled.wrote.push([caseId, textsOf(lines)])
   }
 
@@ -195,13 +205,11 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
           append(caseId)
           continue
         }
-        const isUnpublished = !isLost && own.has(caseId)
-        if (isUnpublished) push(synced, caseId, lines)
-        settle(caseId, lines, isUnpublished ? settled.synced : settled.done)
+        settle(caseId, lines)
       } catch (error) {
         if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
           takeFrom(unsynced, caseId, lines) // the file was removed, and the lines with it
-          settle(caseId, lines, settled.done)
+          settle(caseId, lines)
         } else {
           failed(caseId, 'synced', error)
           syncIn(RETRY_MS)
@@ -212,6 +220,10 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
 
   return {
     add,
+    isAppending(caseId) {
+      if (hasPublished(caseId)) append(caseId, null, true)
+      return hasPublished(caseId)
+    },
     takeSettled,
     hasUnsynced: () => unsynced.size > 0,
     made(caseId, texts) {
@@ -219,20 +231,6 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     },
     async appended() {
       if (waiting.size > 0) await database.flushed()
-    },
-    isOwnChange(caseId, before, after) {
-      const hashes = own.get(caseId) ?? []
-      const at = hashes.indexOf(before)
-      return at >= 0 && hashes.indexOf(after, at) > at
-    },
-    published(caseId, hash) {
-      const hashes = own.get(caseId) ?? []
-      const at = hashes.indexOf(hash)
-      if (at < 0) return
-      if (at < hashes.length - 1) return void own.set(caseId, hashes.slice(at))
-      own.delete(caseId)
-      settled.done.push(...(synced.get(caseId) ?? []).map(({ id }) => id))
-      synced.delete(caseId)
     },
     note(caseId, act) {
       const isKnown = [...acts.values()].some(
@@ -256,14 +254,12 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     },
     notedCases: () => [...new Set([...acts.values()].map(({ caseId }) => caseId))],
     forget(caseId) {
-      for (const map of [waiting, unsynced, synced, own]) map.delete(caseId)
+      for (const map of [waiting, unsynced]) map.delete(caseId)
       for (const [id, act] of acts) if (act.caseId === caseId) acts.delete(id)
       settled.wrote = settled.wrote.filter(([id]) => id !== caseId)
       database.write((run) => stored.forget(run, caseId))
     },
     recover() {
-      for (const [caseId, lines] of synced)
-        noteOwn(caseId, historyHashes(layout, caseId, textsOf(lines)))
       for (const caseId of [...waiting.keys()]) append(caseId)
     },
     async close() {
@@ -276,7 +272,7 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
 }
 
 function nothing() {
-  return { synced: [], done: [], wrote: [] } as SettledLines
+  return { done: [], wrote: [] } as SettledLines
 }
 
 type Lines = Map<string, Line[]>
@@ -289,6 +285,13 @@ function takeFrom(map: Lines, caseId: string, lines: readonly Line[]): void {
   const rest = (map.get(caseId) ?? []).filter((line) => !lines.includes(line))
   if (rest.length > 0) map.set(caseId, rest)
   else map.delete(caseId)
+}
+
+/** The hashes of a history.md, and of it with these lines; '' without a file. */
+function hashesWith(present: Buffer | null, lines: readonly string[]): string[] {
+  const hash = present ? hashOf(present) : ''
+  if (lines.length === 0) return [hash]
+  return [hash, hashOf(Buffer.from(withHistory(present?.toString() ?? null, lines)))]
 }
 
 const textsOf = (lines: readonly Line[]) => lines.map(({ text }) => text)

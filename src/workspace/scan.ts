@@ -80,6 +80,8 @@ export function createScan(deps: ScanDeps): Scan {
   let isListed = true
   /** When cases/ was first seen to be missing. */
   let missingSince: number | null = null
+  /** The cases/ whose missing cases are gone. In another one they may be just being copied. */
+  let wholeFolder: number | undefined
   let unknownEntries: Problem[] = []
   /** Problems of folders under cases/ that have a case id as name but no case in them, by id. */
   const problemsWithoutCase = new Map<string, Problem[]>()
@@ -129,12 +131,14 @@ export function createScan(deps: ScanDeps): Scan {
       catalog.adopt(id)
       return pass
     }
+    await catalog.loadInParts(id)
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
     const entry = await readCaseFolder(lookDeps, id, known, pass, changed)
-    await yieldIfBusy()
+    // without a case at once, before cases/ is back in its place
     if (entry) {
+      await yieldIfBusy()
       missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
@@ -155,13 +159,18 @@ export function createScan(deps: ScanDeps): Scan {
 
   /**
    * After how many ms a case whose folder is missing is gone: a cases/ that is missing in its memory root may be just
-   * being replaced. Infinity if something that is no folder replaced it.
+   * being replaced, also by a copy that is still being made. Infinity if something that is no folder replaced it.
    */
   function casesFolderWait(accept: AcceptPolicy): number {
     const stamp = stampNow(layout.cases)
     const now = performance.now()
     missingSince = stamp === null ? (missingSince ?? now) : null
-    if (stamp !== null) return isOfFolder(stamp) ? 0 : Infinity
+    if (stamp !== null) {
+      if (!isOfFolder(stamp)) return Infinity
+      const quietMs = Date.now() - stamp.ctimeMs
+      if (accept === 'anything' || quietMs >= MISSING_MS) wholeFolder = stamp.ino
+      return stamp.ino === wholeFolder ? 0 : Math.min(MISSING_MS, MISSING_MS - quietMs)
+    }
     const isRootGone = stampNow(layout.memoryRoot) === null
     return accept === 'anything' || isRootGone ? 0 : Math.max(0, missingSince! + MISSING_MS - now)
   }
@@ -201,6 +210,7 @@ export function createScan(deps: ScanDeps): Scan {
     for (const id of problemsWithoutCase.keys())
       if (!present.has(id)) problemsWithoutCase.delete(id)
     const missing = known.filter((id) => !present.has(id))
+    if (missing.length === 0) wholeFolder = stampNow(layout.cases)?.ino
     await forEachLimited([...missing, ...added], async (id) => {
       signal?.throwIfAborted()
       const pass = await mutex.run(id, () => readCase(id, accept))

@@ -24,14 +24,10 @@ import { actsOf } from '../model/history-acts.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import {
-  createEditWriter,
-  type EditWriterDeps,
-  type RecordedEdit,
-  withBegin,
-} from './edit-writer.ts'
+import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
+import type { WaitsFor } from './sync/stability.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit } from './write-edit.ts'
@@ -110,7 +106,7 @@ const GIT_TIMEOUT_MS = 10_000
 export function createStore(deps: StoreDeps): Store {
   const { layout, catalog, scan, mutex, gitTimeoutMs = GIT_TIMEOUT_MS } = deps
   const running = new Set<string>()
-  const { made, write } = createEditWriter(deps, current)
+  const { made, write, publishWith } = createEditWriter(deps, current)
 
   let isClosed = false
 
@@ -120,9 +116,9 @@ export function createStore(deps: StoreDeps): Store {
   }
 
   /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
-  async function current(id: string): Promise<CaseFolder> {
+  async function current(id: string, waitsFor: WaitsFor = 'records'): Promise<CaseFolder> {
     const until = performance.now() + HALF_SAVED_TIMEOUT_MS
-    while ((await scan.readCase(id)).retryInMs > 0) {
+    while ((await scan.readCase(id)).waitMs(waitsFor) > 0) {
       if (performance.now() > until) {
         await scan.readCase(id, 'anything')
         break
@@ -189,7 +185,7 @@ export function createStore(deps: StoreDeps): Store {
 
   function record(id: string, lines: readonly string[]): void {
     const entry = catalog.entry(id)
-    if (entry) deps.history.add(id, withBegin(entry, lines))
+    if (entry && lines.length > 0) publishWith(entry, lines)
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
@@ -252,7 +248,7 @@ export function createStore(deps: StoreDeps): Store {
         const paths: string[] = []
         const notes: string[] = []
         const lines: string[] = []
-        const folder = await current(id)
+        const folder = await current(id, 'all')
         running.add(id)
         try {
           const result = await work(folder, {

@@ -67,6 +67,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     latest,
     isGits: git.touched,
     hasRead: catalog.has,
+    isAppending: deps.history.isAppending,
     lastText: catalog.lastText,
     trails: createTrailMemory(deps.database),
     ...trailSources(layout.memoryRoot, deps.baselines.get),

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { programObjection } from '../git/command.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
+import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import { trailerText } from '../model/commit-trailer.ts'
 import type { Actor } from '../model/history.ts'
@@ -101,7 +102,7 @@ async function mustSpareRecord(
   if (files.length === 0) return
   throw new AppError(
     'record_on_branch',
-    `Nothing was changed: the branch ${branch} changes files of the record, which only the service writes: ${named(files)}. Remove these changes from the branch, or discard it.`,
+    `Nothing was changed: the branch ${branch} changes files of the record, which only the service writes: ${firstOf(files, 10)}. Remove these changes from the branch, or discard it.`,
     { extra: { files } },
   )
 }
@@ -123,7 +124,7 @@ async function mergedTree(git: RecordGit, { head, theirs, branch, note }: Merge)
   const files = [...new Set(rest.filter((name) => name !== ''))]
   throw new AppError(
     'merge_conflict',
-    `Nothing was changed: the branch ${note.branch} and ${branch} both changed ${named(files)}. Merge the branch in a terminal, or discard it and plan again from the present commit.`,
+    `Nothing was changed: the branch ${note.branch} and ${branch} both changed ${firstOf(files, 10)}. Merge the branch in a terminal, or discard it and plan again from the present commit.`,
     { extra: { files } },
   )
 }
@@ -143,7 +144,7 @@ async function mustBeClean(
   if (files.length === 0) return
   throw new AppError(
     'merge_conflict',
-    `Nothing was changed: the working folder has uncommitted changes on ${branch} in files that the work changes too: ${named(files)}. Commit or undo them, then apply it again.`,
+    `Nothing was changed: the working folder has uncommitted changes on ${branch} in files that the work changes too: ${firstOf(files, 10)}. Commit or undo them, then apply it again.`,
     { extra: { files } },
   )
 }
@@ -158,13 +159,6 @@ function mergeCommit(
     typeof plan === 'string' ? trailerText({ case_id, session: number, plan_sha256: plan }) : ''
   const message = `Merge branch '${note.branch}' into ${branch}\n\n${trailer}\n`
   return makeCommit(git, { tree, parents: [head, theirs], message })
-}
-
-const MAX_NAMED = 10
-
-function named(files: readonly string[]): string {
-  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
-  return files.slice(0, MAX_NAMED).join(', ') + more
 }
 
 function asAppError(error: unknown): unknown {

@@ -1,6 +1,6 @@
 /** What the console and the terminal say about a worktree to an operator who has to decide. */
 
-import { counted } from '../model/amounts.ts'
+import { counted, firstOf } from '../model/amounts.ts'
 import { appliedCommit, type HistoryEntry } from '../model/history.ts'
 import type { WorktreeView } from './worktree-view.ts'
 
@@ -14,8 +14,7 @@ type Facts = {
 const SHOWN = 5
 
 export function named(names: readonly string[]): string {
-  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
-  return names.slice(0, SHOWN).join(', ') + more
+  return firstOf(names, SHOWN)
 }
 
 /** Where the work is, in one sentence. */

@@ -5,6 +5,7 @@
 
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { removeTempFiles } from '../files/temp-files.ts'
+import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { Actor } from '../model/history.ts'
@@ -126,7 +127,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         if (uncommitted.length > 0) {
           throw new AppError(
             'wrong_state',
-            `The worktree of session ${session.number} has changes that were made after its end and are in no commit: ${named(uncommitted)}. Commit them on the branch ${note.branch}, or undo them, then apply it.`,
+            `The worktree of session ${session.number} has changes that were made after its end and are in no commit: ${firstOf(uncommitted, 10)}. Commit them on the branch ${note.branch}, or undo them, then apply it.`,
             { extra: { files: uncommitted } },
           )
         }
@@ -148,7 +149,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         if (uncommitted.length > 0) {
           throw new AppError(
             'wrong_state',
-            `Nothing was removed: the worktree of session ${session.number} has what no commit can keep: ${named(uncommitted)}. Move it elsewhere, then discard the worktree.`,
+            `Nothing was removed: the worktree of session ${session.number} has what no commit can keep: ${firstOf(uncommitted, 10)}. Move it elsewhere, then discard the worktree.`,
             { extra: { files: uncommitted } },
           )
         }
@@ -196,13 +197,6 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
       : 'does not work in a worktree'
     return new AppError('wrong_state', `Session ${number} ${why}.`)
   }
-}
-
-const MAX_NAMED = 10
-
-function named(names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
-  return names.slice(0, MAX_NAMED).join(', ') + more
 }
 
 function appliedAct(note: WorktreeNote, onto: string | null, commit: string, at: string) {

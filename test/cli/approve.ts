@@ -231,6 +231,21 @@ t.test('approve waits in line where the folder is not free', async (t) => {
   })
   t.match(await cli.run('queue', 'cancel', 'second'), { code: 1, stderr: /not in line/ })
 
+  const takenOut: Answers = [
+    [
+      /waits in line, after session 1 of “The first”/,
+      () => {
+        void must(service, 'DELETE', `${second.path}/queue`)
+        return null
+      },
+    ],
+  ]
+  const out = ['approve', 'second', '--yes', '--queue'] as const
+  t.match(await cli.runWith({ answers: takenOut }, ...out), {
+    code: 6,
+    stderr: /nothing was run: read the plan again/,
+  })
+
   const answers: Answers = [
     [ASKED, 'y'],
     [line, 'y'],

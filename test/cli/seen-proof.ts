@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { verifySeen } from '../../src/cli/resolve/seen-proof.ts'
+import { resolveSession } from '../../src/cli/resolve/session.ts'
 import { createClient } from '../../src/client/client.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { must } from '../fixtures/session-client.ts'
@@ -40,4 +41,11 @@ t.test('a proof is verified for what it said', async (t) => {
     await t.rejects(verifySeen({ request: late }, seen), { message: /changed in the meantime/ })
     t.match(await must(service, 'GET', `/cases/${id}/proof/${seen.id}`), { verified: false })
   })
+})
+
+t.test('a number names no session whose id begins with it', async (t) => {
+  const body = [{ id: '2abc1234-0000-4000-8000-000000000000', number: 1, state: 'complete' }]
+  const client = { request: async () => ({ body }) } as never
+  await t.rejects(resolveSession(client, 'a case', '2'), /no session "2". It has: 1 \(complete\)/)
+  t.match(await resolveSession(client, 'a case', '2abc'), { number: 1 })
 })

@@ -149,7 +149,7 @@ async function openRepository(
       const filename = `m${turn++}.md`
       await renameOver(app.file(MARKER, filename), 'x\n')
       await published.next(({ payload }) => payload.filename === filename)
-      await app.service.synchronizer.freshenAll()
+      await app.service.synchronizer.freshenAll('all')
       await app.service.eventLog.flushed()
     },
   }

@@ -154,10 +154,7 @@ t.test('cases are made, copied, moved and deleted as folders', async (t) => {
 
   mkdirSync(app.file(moved)) // a folder without any record is no case
   cpSync(app.file(id), app.file(copy), { recursive: true })
-  t.strictSame(await published.newWords(), [
-    'memory_updated history.md',
-    'problem_found duplicate_id case.md',
-  ])
+  t.strictSame(await published.newWords(), ['problem_found duplicate_id case.md'])
   change(app.file(copy, 'case.md'), `id: ${id}`, `id: ${copy}`)
   t.strictSame(await published.newWords(), ['case_created', 'problem_cleared duplicate_id case.md'])
   rmSync(app.file(moved), { recursive: true })

@@ -1,10 +1,11 @@
 // The service sees what happens in the folders of cases by watches alone, whatever takes the place of what.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { trust } from '../../src/trust/command.ts'
+import { stolenTime } from '../fixtures/cpu-time.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { watchesOf } from '../fixtures/watches-of.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -146,7 +147,7 @@ t.test('a service that closes while it sets its watches leaves none', onLinux, a
 })
 
 t.test('a folder of cases that goes is missed, and watched again when it is back', async (t) => {
-  const { app, ids, isHeard } = await watched(t, ['One'])
+  const { app, ids, isHeard } = await watched(t, ['One', 'Two'])
   const [one] = ids as [string]
   const health = async (watching: string) => {
     for (;;) {
@@ -160,4 +161,18 @@ t.test('a folder of cases that goes is missed, and watched again when it is back
   renameSync(join(app.memory, 'away'), join(app.memory, 'cases'))
   await health('ok')
   await isHeard(one)
+
+  const published = listen(t, app)
+  const stolen = stolenTime(t)
+  renameSync(join(app.memory, 'cases'), join(app.memory, 'away'))
+  mkdirSync(join(app.memory, 'cases'))
+  for (const id of ids) {
+    await published.newEvents()
+    cpSync(join(app.memory, 'away', id), app.file(id), { recursive: true })
+  }
+  const words = await published.newWords()
+  if (stolen() < 300) t.strictSame(words, [], 'a copy in its place')
+  rmSync(app.file(one), { recursive: true })
+  t.strictSame(await published.newWords(), ['case_deleted'])
+  t.equal((await app.request('GET', '/cases')).json.length, 1)
 })

@@ -31,7 +31,7 @@ t.test('a database that is damaged while the service runs is named in /health', 
   t.strictSame((await app.request('GET', '/health')).json.problems, [])
   damage(app.stateDir)
 
-  const replies = []
+  const replies = [await app.request('GET', '/search?q=case')]
   for (const id of ids.slice(1)) replies.push(await app.request('GET', `/cases/${id}`))
   const refused = replies.filter(({ status }) => status !== 200)
   t.ok(refused.length > 0, 'what is not in memory cannot be read')

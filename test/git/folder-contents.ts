@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseTreeDiff } from '../../src/git/diff.ts'
 import { type FolderContentsOptions, readFolder } from '../../src/git/folder-contents.ts'
+import { listIndex, tracks } from '../../src/git/index-list.ts'
 import { findRepository } from '../../src/git/repository.ts'
 import {
   commit,
@@ -56,6 +57,13 @@ function fingerprint(folder: string): string[] {
     return [name, stats.mode, stats.size, createHash('sha256').update(content).digest('hex')].join()
   })
 }
+
+t.test('it says which paths have tracked files', async (t) => {
+  const repo = repository(t, { 'd/a': '1\n' })
+  const index = await listIndex({ top: repo, gitDir: join(repo, '.git') }, {})
+  const found = ['d', 'd/a', 'd/b', 'e', '../d'].map((path) => tracks(index, join(repo, path)))
+  t.strictSame(found, [true, true, false, false, false])
+})
 
 t.test('the diff is what changed in the folder', async (t) => {
   /** What is done to the folder, and how it is told. */
@@ -175,6 +183,16 @@ t.test('what was changed before is not part of it', async (t) => {
   git(repo, 'add', 'staged')
   fs.rmSync(join(repo, 'b'))
   t.strictSame(await changes(t, repo, () => write(repo, { a: '2\n3\n' })), ['modified a +1 -0'])
+})
+
+t.test('what changed after a run is seen by the next one, whatever its times say', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const last = await open(t, repo)
+  await last.close()
+  const { atime, mtime } = fs.statSync(join(repo, 'a'))
+  write(repo, { a: '2\n' })
+  fs.utimesSync(join(repo, 'a'), atime, mtime)
+  t.strictSame(await changes(t, repo, () => write(repo, { a: '1\n' })), ['modified a +1 -1'])
 })
 
 t.test('the largest change comes first and names the diff', async (t) => {

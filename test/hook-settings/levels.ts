@@ -215,7 +215,10 @@ async function isNotRun(t: Test, person: Person) {
   }
   person.write(PLUGIN, plugin)
   await person.run('trust', '--yes')
-  t.match((await person.test('claude')).json.hooks, [{ level: 'fails_open' }])
+  t.match(await person.test('claude', 'codex'), {
+    code: 1,
+    json: { hooks: [{ level: 'fails_open' }, { level: 'gated' }] },
+  })
   t.ok(existsSync(trap), 'what is trusted is run')
   person.write(LOCAL, settings)
 }

@@ -5,7 +5,7 @@ import { git, must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 t.test('a worktree of the repository has its case', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { name: 'würfel' })
   const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
   const { id: other } = await app.newCase({ title: 'Another one' })
   writeFileSync(join(app.root, 'limit.js'), 'limit = 1\n')
@@ -25,7 +25,12 @@ t.test('a worktree of the repository has its case', async (t) => {
     const body = { hook_event_name: 'PreToolUse', session_id, cwd, tool_name: 'Write', tool_input }
     const reply = await fetch(`${app.url}/hooks/claude`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-casefile-kind': 'gate', ...headers },
+      headers: {
+        'content-type': 'application/json',
+        'x-casefile-kind': 'gate',
+        'x-casefile-root': Buffer.from(app.root).toString('latin1'),
+        ...headers,
+      },
       body: JSON.stringify(body),
     })
     const isDenied = (await reply.text()).includes('"deny"')
@@ -34,10 +39,16 @@ t.test('a worktree of the repository has its case', async (t) => {
     t.equal(isDenied, found.case_id !== null, `${cwd} is gated if it has a case`)
     return found.case_id
   }
+  const elsewhere = { 'content-type': 'application/json', 'x-casefile-root': '/elsewhere' }
+  const asked = { method: 'POST', headers: elsewhere, body: '{}' }
+  t.equal((await fetch(`${app.url}/hooks/claude`, asked)).status, 400, 'of another workspace')
   t.equal(await caseIn(below), case_id, 'below the workspace')
   t.equal(await caseIn(beside), case_id, 'beside it')
   t.equal(await caseIn(join(app.root, '.claude', 'worktrees', 'gone', 'src')), case_id, 'gone')
-  t.match(await must(app, 'GET', `/current-case?folder=${below}`), { case_id, folder: '.' })
+  t.match(await must(app, 'GET', `/current-case?folder=${encodeURIComponent(below)}`), {
+    case_id,
+    folder: '.',
+  })
 
   t.equal(await caseIn(below, { 'x-casefile-case': other }), other, 'its environment')
   git(below, 'checkout', '--quiet', '-b', `fix-${other.slice(0, 8)}`)

@@ -485,7 +485,12 @@ t.test('the list', async (t) => {
   const app = await openTestService(t)
   const { request, newCase } = app
   t.strictSame((await request('GET', '/cases')).json, [], 'is empty in a folder without memory/')
-  const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, 0, n)).toISOString()
+  const created = async (id: string, n: number) => {
+    const path = `/cases/${id}/memory/case.md`
+    const { text } = await request('GET', path)
+    const at = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, n)).toISOString()
+    await request('PUT', path, text.replace(/created_at: .*/, `created_at: ${at}`))
+  }
   const kinds = [
     { title: 'Alpha', type: 'bug', tags: ['x', 'y'], description: 'Straße' },
     { title: 'Beta', type: 'bug', outcome: 'Duplicate' },
@@ -495,9 +500,7 @@ t.test('the list', async (t) => {
   ]
   for (const [n, kind] of kinds.entries()) {
     const { id } = await newCase(kind)
-    const path = `/cases/${id}/memory/case.md`
-    const { text } = await request('GET', path)
-    await request('PUT', path, text.replace(/created_at: .*/, `created_at: ${at(n)}`))
+    await created(id, n)
     if (n < 2) await request('PUT', `/cases/${id}/state`, { state: n ? 'BLOCKED' : 'WATCHLIST' })
   }
   const initials = ({ json }: Reply) =>
@@ -556,17 +559,23 @@ t.test('the list', async (t) => {
   })
 
   await t.test('comes in pages whose links lead through all of it', async (t) => {
-    let path: string | undefined = '/cases?limit=2&type=bug,epic,feature'
-    const pages: string[] = []
-    while (path !== undefined) {
-      const reply: Reply = await request('GET', path)
-      t.equal(reply.headers['x-total-count'], '5')
-      pages.push(initials(reply))
-      path = /^<(\/cases\?[^>]*)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
+    const pages = async () => {
+      const found: string[] = []
+      let path: string | undefined = '/cases?limit=2&type=bug,epic,feature'
+      while (path !== undefined) {
+        const reply: Reply = await request('GET', path)
+        t.equal(reply.headers['x-total-count'], '5')
+        found.push(initials(reply))
+        path = /^<(\/cases\?[^>]*)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
+      }
+      return found
     }
-    t.strictSame(pages, ['ED', 'GB', 'A'])
+    t.strictSame(await pages(), ['ED', 'GB', 'A'])
     for (const query of ['limit=5', 'limit=2&type=feature'])
       t.equal((await request('GET', `/cases?${query}`)).headers.link, undefined, 'the last one')
+    for (const { id } of (await request('GET', '/cases')).json) await created(id, 0)
+    const whole = initials(await request('GET', '/cases'))
+    t.equal((await pages()).join(''), whole, 'also of cases of the same moment')
   })
 
   const wrong: [query: string, field: string, ...says: RegExp[]][] = [

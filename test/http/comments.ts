@@ -9,7 +9,8 @@ const FORGED = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b
 const CHANGE = `printf 'a\\r${FORGED}\\nb\\r\\n' > new.txt; echo hi`
 const PLAN = `First.\n\nSecond.\n\n\`\`\`sh run id=test\n${CHANGE}\n\`\`\`\n`
 
-const app = await openTestService(t)
+const environment = { ...process.env, SHOP_API_KEY: 'sk-0123456789abcdef' }
+const app = await openTestService(t, { environment })
 git(app.root, 'init')
 
 async function openPlanned() {
@@ -109,8 +110,11 @@ t.test('a draft can be edited and deleted, a sent comment resolved and answered'
   t.match(resolved, { status: 'resolved', sent: true, text: 'How?' })
   const reopened = await must(app, 'PUT', `${comments}/${one.id}`, { resolved: false })
   t.equal(reopened.status, 'open')
-  const answered = await must(app, 'POST', `${comments}/${one.id}/replies`, { text: 'Thus.' })
-  t.match(answered.replies, [{ text: 'Thus.', created_at: /Z$/ }])
+  const answered = await must(app, 'POST', `${comments}/${one.id}/replies`, {
+    text: 'Thus: sk-0123456789abcdef',
+  })
+  const text = 'Thus: [redacted SHOP_API_KEY]'
+  t.match(answered.replies, [{ text, created_at: /Z$/ }])
   t.equal((await app.request('POST', `${comments}/00000000/replies`, { text: 'x' })).status, 404)
   const headers = { 'casefile-client': 'mcp' }
   const unnamed = await app.request(

@@ -1,6 +1,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { stolenTime } from '../fixtures/cpu-time.ts'
+import { listen } from '../fixtures/published-events.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -28,6 +30,34 @@ t.test('what a hand saved is in the next answer, and what it deleted is not', as
   // an editor that deletes a file before it writes it anew is given a moment
   while ((await app.request('GET', `/cases/${gone.id}`)).status !== 404) await delay(10)
   t.equal((await app.request('GET', '/cases')).json.length, 1)
+})
+
+t.test('a memory file that is being saved is listed, and holds up no answer', async (t) => {
+  const { id } = await app.newCase()
+  const path = app.file(id, 'notes.md')
+  const listed = async () =>
+    (await app.request('GET', `/cases/${id}/memory`)).json.map(
+      ({ filename, size }: Record<string, unknown>) => `${filename} ${size}`,
+    )
+  const published = listen(t, app)
+  const events = () => published.history.filter(({ payload }) => payload.filename).length
+  const steps: [string, () => void, RegExp | null][] = [
+    ['made', () => writeFileSync(path, 'one'), /^notes.md 3$/],
+    ['emptied', () => writeFileSync(path, ''), /^notes.md 0$/],
+    ['deleted', () => rmSync(path), null],
+  ]
+  for (const [name, step, expected] of steps) {
+    const before = events()
+    const stolen = stolenTime(t)
+    step()
+    const paths = ['/health', '/cases', `/cases/${id}`, '/search?q=one', `/cases/${id}/history`]
+    for (const path of paths) t.equal((await app.request('GET', path)).status, 200, path)
+    const names = await listed()
+    t.equal(names.filter((each: string) => expected?.test(each)).length, expected ? 1 : 0, name)
+    t.equal((await app.request('PUT', `/cases/${id}`, { title: name })).status, 200)
+    if (stolen() < 300) t.equal(events(), before, `${name}, which has no event yet`)
+    while (events() === before) await delay(10)
+  }
 })
 
 t.test('a list has what is there now, newest first, however it came to be', async (t) => {

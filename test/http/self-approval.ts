@@ -217,6 +217,8 @@ t.test(
       ['DELETE', of],
       ['PUT', '/setup', { provider: 'runbook' }],
       ['PUT', '/current-case', { folder: '.', case_id: null }],
+      ['POST', '/conversations', { agent: 'codex', case_id }],
+      ['POST', '/conversations/x/adopt', { case_id }],
       ['POST', '/sync'],
     ]
     const whoWorks: Request[] = [

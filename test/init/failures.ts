@@ -107,6 +107,19 @@ const failures: Failure[] = [
     error: /memory.* is gone.*git worktree prune/,
   },
   {
+    name: 'the same of another branch',
+    options: { memory: 'orphan-worktree' },
+    spoil({ root, file }) {
+      git(root, 'worktree', 'add', '-q', '-b', 'other', 'memory')
+      rmSync(file('memory'), { recursive: true })
+    },
+    mend({ root }) {
+      git(root, 'worktree', 'prune')
+      git(root, 'branch', '-D', 'other')
+    },
+    error: /memory.* is gone.*git worktree prune/,
+  },
+  {
     name: "a branch's name begins like that of the cases",
     options: { memory: 'orphan-worktree' },
     spoil: ({ root }) => void git(root, 'branch', 'casefile/mine'),

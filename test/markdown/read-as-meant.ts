@@ -148,7 +148,7 @@ t.test('frontmatter that is not at the top, or has lost a line, is a problem', a
   for (const [name, text, line] of texts) {
     const read = await readCase(text, ORIGIN)
     t.match(read, { value: null, problems: [{ code: 'bad_frontmatter', line }] }, name)
-    const { title, state } = roughCase(text, ORIGIN)
+    const { title, state } = await roughCase(text, ORIGIN)
     if (name !== 'all lines indented') t.same([title, state], ['Login hangs', 'BLOCKED'], 'rough')
   }
   const damages: ((text: string) => string)[] = [

@@ -296,6 +296,7 @@ t.test('the trail is found below any text, and put back after any damage', async
         )
         const notes = (lines: string[]) => lines.filter((line) => line === 'a note').length
         equal(notes(restored.split('\n')), notes(found), 'a note between the lines stays')
+        if (notes(found) === 0) equal(restored.match(/^## Audit trail$/gm)?.length, 1)
         if (found.join() === lines.join()) equal(restored, whole)
       },
     ),

@@ -55,9 +55,9 @@ function events(
   before: Reading | null,
   after: Reading | null,
   source: ChangeSource = 'editor',
-  options: Parameters<typeof eventsOf>[2] = {},
+  wrote: readonly string[] = [],
 ) {
-  return eventsOf(changesBetween('c', before, after), source, options).map((event) => {
+  return eventsOf(changesBetween('c', before, after), source, wrote).map((event) => {
     if (!('type' in event)) return `${event.session_id} after ${event.after}`
     const { case_id: _, ...payload } = event.payload as Record<string, unknown>
     return [event.type, ...Object.values(payload)].join(' ')
@@ -155,7 +155,7 @@ t.test('what changed in a case, as events in order', async (t) => {
       facts(),
       ['memory_updated notes.md'],
       'service',
-      { wrote: ['notes.md'] },
+      ['notes.md'],
     ],
     [
       'one that was written and deleted',
@@ -163,7 +163,7 @@ t.test('what changed in a case, as events in order', async (t) => {
       null,
       ['memory_updated x.md', 'case_deleted'],
       'service',
-      { wrote: ['x.md'] },
+      ['x.md'],
     ],
     ['the history, by a person', facts(), facts(changedHistory), ['memory_updated history.md']],
     ['the history, by the service', facts(), facts(changedHistory), [], 'service'],
@@ -173,15 +173,7 @@ t.test('what changed in a case, as events in order', async (t) => {
       facts(changedHistory),
       ['memory_updated history.md'],
       'service',
-      { wrote: ['history.md'] },
-    ],
-    [
-      'only lines of the service',
-      facts(),
-      facts(changedHistory),
-      [],
-      'offline',
-      { isOwnHistory: true },
+      ['history.md'],
     ],
     [
       'lines of a session',

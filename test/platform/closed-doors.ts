@@ -10,6 +10,8 @@ import {
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { readProc } from '../../src/platform/proc.ts'
+import { processIds } from '../../src/platform/processes.ts'
 import { type BuiltService, runBuilt, startBuilt } from '../fixtures/built-service.ts'
 import { inLongLane, isFull } from '../fixtures/full.ts'
 import {
@@ -31,6 +33,9 @@ const ASK = `
 const [url, path] = process.argv.slice(2)
 const answer = await fetch(url + path, { method: 'POST' })
 console.log('answer', answer.status)`
+
+/** A time to sleep that no other process has: the id that a step sees may be one of a separate namespace. */
+const LEFT = `300.${process.pid}`
 
 const TOUCHES = { plan: `touch changed-by-planning\n${prints(LIST_PLAN)}`, work: ':' }
 
@@ -54,12 +59,12 @@ for (const doors of closed) {
 
     t.test('a step runs, and what it left in its process group ends with it', async (t) => {
       const ref = await planned(service, {
-        runbook: step('sleep 300 & echo $! > left.pid; echo done'),
+        runbook: step(`sleep ${LEFT} & echo done`),
       })
       const { session } = await finished(service, ref)
       t.equal(session.state, 'complete')
       t.match(session.output, 'done')
-      t.ok(await ends(pidIn(root, 'left.pid')), 'it has ended')
+      t.ok(await until(() => !isRunning(LEFT)), 'it has ended')
     })
 
     t.test('a session cannot approve, where the sender can be known', async (t) => {
@@ -122,15 +127,16 @@ for (const doors of closed) {
 
     t.test('after kill -9, the next start frees the workspace', inLongLane, async (t) => {
       const ref = await planned(service, {
-        runbook: step('echo $$ > step.pid; echo begun; sleep 300'),
+        runbook: step(`echo begun; exec sleep ${LEFT}`),
       })
       const events = await stream(service, ref)
       await must(service, 'POST', `${ref.path}/approve`)
       await says(events, 'begun')
+      t.ok(await until(() => isRunning(LEFT)), 'it runs')
       await service.stop('SIGKILL')
       await service.restart()
       t.match(await must(service, 'GET', ref.path), { state: 'failed' })
-      t.ok(await ends(pidIn(root, 'step.pid')), 'its process has ended')
+      t.ok(await until(() => !isRunning(LEFT)), 'its process has ended')
     })
 
     t.test('it ends well', async (t) => {
@@ -151,17 +157,9 @@ async function opened(t: Test, doors: string[]) {
   return { service, env }
 }
 
-const pidIn = (root: string, name: string) => Number(readFileSync(join(root, name), 'utf8'))
-
-/** Whether the process ends within some seconds. A zombie has ended. */
-function ends(pid: number): Promise<boolean> {
-  return until(() => {
-    try {
-      return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
-    } catch {
-      return true
-    }
-  })
+/** Whether a process has the word among its arguments. A zombie has none. */
+function isRunning(word: string): boolean {
+  return processIds().some((pid) => readProc(`${pid}/cmdline`)?.split('\0').includes(word))
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<boolean> {

@@ -46,6 +46,7 @@ interface Run {
   env?: Record<string, string>
   args?: string[]
   resume?: string | null
+  retriesMs?: number
   signal?: AbortSignal
   note?: (note: AgentNote) => Promise<void>
   onOutput?: (text: string) => void
@@ -70,6 +71,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
     folder: `${root}/files`,
     sandbox: noSandbox(),
     timeoutMs: 5_000,
+    ...(run.retriesMs === undefined ? {} : { retriesMs: run.retriesMs }),
     limits: SHORT_LIMITS,
     report: {
       async stepStarted({ id }, timeoutMs) {
@@ -303,6 +305,17 @@ echo "$*" > args; cat > prompt`
       / --permission-mode default --tools Read,Grep,Glob .* --session-id /,
     )
     t.equal(readFileSync(`${root}/project/prompt`, 'utf8'), 'Do it.\n')
+  })
+
+  t.test('is ended if it only asks its model again', async (t) => {
+    const again = { type: 'system', subtype: 'api_retry', attempt: 1, error_status: 500 }
+    const { spec, env } = fake(t, 'claude', `${text}; ${prints(again)}\nexec sleep 60`)
+    const { plan, log } = recorded(t, spec, { env, retriesMs: 0 })
+    await t.rejects(plan(), {
+      name: 'RunnerFailure',
+      message: /was ended: for 0 s it only retried/,
+    })
+    t.equal(log.at(-1), 'finished SIGTERM')
   })
 
   t.test('in Work mode a denial does not undo what ended well', async (t) => {

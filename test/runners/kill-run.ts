@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,8 @@ const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const { endRun } = SHORT_LIMITS
-const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
+/** Others may run the same test at the same time. */
+const [ID, MARK] = [randomUUID(), randomUUID()]
 
 const guarded = await guardWith(ID)
 t.teardown(guarded.remove)
@@ -56,7 +58,7 @@ async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
   const result = await runStepProcess({
     argv: ['/bin/sh', '-c', `(${words} sh -c 'echo $$; exec sleep ${time}' &)`],
     cwd: '/',
-    env: { PATH, CASEFILE_RUN: 'the-mark' },
+    env: { PATH, CASEFILE_RUN: MARK },
     timeoutMs: 60_000,
     signal: new AbortController().signal,
     sandbox,
@@ -94,23 +96,19 @@ t.test('what has shed its run id under a guard', here, async (t) => {
   const { sandbox, run: folder, remove } = await guardWith(ID)
   t.teardown(remove)
   const known: [name: string, words: string, run: (left: RunProcess[]) => IdentifiedRun][] = [
-    [
-      'at the end of its run',
-      SHED,
-      (processes) => ({ runId: 'the-mark', processes, folderId: ID }),
-    ],
-    ['by a later service', SHED, () => ({ runId: 'the-mark', processes: [], folderId: ID })],
+    ['at the end of its run', SHED, (processes) => ({ runId: MARK, processes, folderId: ID })],
+    ['by a later service', SHED, () => ({ runId: MARK, processes: [], folderId: ID })],
     [
       'in one more namespace',
       `${SHED} unshare --user --map-root-user --mount`,
-      (processes) => ({ runId: 'the-mark', processes, folderId: ID }),
+      (processes) => ({ runId: MARK, processes, folderId: ID }),
     ],
     [
       'when the folder of the run is gone',
       SHED,
       () => {
         rmSync(folder, { recursive: true })
-        return { runId: 'the-mark', processes: [], folderId: ID }
+        return { runId: MARK, processes: [], folderId: ID }
       },
     ],
   ]
@@ -127,14 +125,14 @@ t.test('what has shed its run id under a guard', here, async (t) => {
 })
 
 t.test('strangers live on', here, async (t) => {
-  const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
+  const other = await guardWith(randomUUID())
   t.teardown(other.remove)
   const others = [
     await leftBehind(t, SHED, noSandbox()),
     await leftBehind(t, SHED, other.sandbox),
     await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, noSandbox()),
   ]
-  const run = { runId: 'another-mark', processes: [], folderId: ID }
+  const run = { runId: randomUUID(), processes: [], folderId: ID }
   t.equal(await killRun(run, endRun), 0)
   for (const { orphan } of others) t.ok(isAlive(orphan))
 })
@@ -142,13 +140,13 @@ t.test('strangers live on', here, async (t) => {
 t.test('without a guard', linuxOnly, async (t) => {
   await t.test('what stays in its session is found', async (t) => {
     const { orphan, processes } = await leftBehind(t, 'env -i', noSandbox())
-    t.equal(await killRun({ runId: 'the-mark', processes }, endRun), 1)
+    t.equal(await killRun({ runId: MARK, processes }, endRun), 1)
     t.ok(await isGone(orphan))
   })
 
   await t.test('what has shed its run id, session and parents is not: a known limit', async (t) => {
     const { orphan, processes } = await leftBehind(t, SHED, noSandbox())
-    const run = { runId: 'the-mark', processes, folderId: ID }
+    const run = { runId: MARK, processes, folderId: ID }
     t.equal(await killRun(run, endRun), 0)
     t.ok(isAlive(orphan))
   })
@@ -214,11 +212,27 @@ t.test('what has the run id', linuxOnly, async (t) => {
   })
 })
 
+t.test('what forks and exits all the time', linuxOnly, async (t) => {
+  const chain = join(t.testdir({ chain: 'sh "$0" &\n' }), 'chain')
+  for (let count = 0; count < 10; count++) {
+    const mark = { CASEFILE_RUN: `chain-${process.pid}-${count}` }
+    const leader = spawn('/bin/sh', [chain], {
+      detached: true,
+      stdio: 'ignore',
+      env: { PATH, ...mark },
+    })
+    const run = { runId: mark.CASEFILE_RUN, processes: [runProcess(leader.pid!)] }
+    await once(leader, 'exit')
+    await killRun(run, 0)
+    t.strictSame([...findRunProcesses([run]).keys()], [])
+  }
+})
+
 t.test('the id of a leader that has ended', linuxOnly, async (t) => {
   const { orphan, processes } = await leftBehind(t, 'env -i', noSandbox())
   const [leader] = processes as [RunProcess]
   const find = (noted: RunProcess) =>
-    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(orphan)
+    findRunProcesses([{ runId: MARK, processes: [noted] }]).has(orphan)
   t.ok(find(leader))
 
   const words = ['-c', 'sleep 60 & echo $!; wait']
@@ -226,7 +240,7 @@ t.test('the id of a leader that has ended', linuxOnly, async (t) => {
   t.teardown(() => process.kill(-another.pid!, 'SIGKILL'))
   const [child] = await once(another.stdout, 'data')
   const inIts = (noted: RunProcess) =>
-    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(Number(child))
+    findRunProcesses([{ runId: MARK, processes: [noted] }]).has(Number(child))
   t.ok(inIts(runProcess(another.pid!)))
   t.notOk(inIts({ ...leader, pid: another.pid! }), 'is that of another one now')
 })
@@ -237,9 +251,9 @@ t.test('a sweep that finds nothing is short', { ...here, ...inLongLane }, async 
   t.teardown(() => process.kill(-crowd.pid!, 'SIGKILL'))
   await once(crowd.stdout, 'data')
   const { processes } = await leftBehind(t, '', guarded.sandbox)
-  await killRun({ runId: 'the-mark', processes, folderId: ID }, endRun)
+  await killRun({ runId: MARK, processes, folderId: ID }, endRun)
   const sweep = async () =>
-    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }, endRun), 0)
+    t.equal(await killRun({ runId: MARK, processes, folderId: ID }, endRun), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
 })

@@ -67,6 +67,7 @@ t.test(
     t.equal((await titles('error wombat zebra'))[0], 'Rare')
     t.match(await find('error wombat zebra'), [{ title: 'Rare', missing: ['error', 'zebra'] }])
     t.match(await find('error wallaby zebra'), [{ title: 'Both', missing: ['zebra'] }])
+    t.equal((await titles('error wallaby zebra', '&limit=3')).length, 3, 'of all groups together')
     const { headers, json } = await app.request('GET', '/search?q=error+wombat+zebra&limit=3')
     t.equal(headers['x-total-count'], '14')
     t.match(json, [{ title: 'Rare' }, { missing: ['wombat', 'zebra'] }, {}])

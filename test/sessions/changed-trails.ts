@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { git } from '../fixtures/git-repository.ts'
 import { must, newSession, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
+import { changeState } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = '2026-11-24T00:00:00.000Z'
@@ -151,6 +152,18 @@ t.test('with a service that begins again', async (t) => {
     t.match(await must(service, 'GET', second.path), { problems: [{ code: 'trail_changed' }] })
     await service.close()
     t.equal(readFileSync(file, 'utf8'), text)
+
+    const fields = { old_state: 'plan_ready', new_state: 'abandoned' }
+    const lines = [{ number: 8, time: TIME, event: 'session_state_changed', fields }]
+    const row = JSON.stringify({ after: 7, lines, fields: {}, gitNames: [] })
+    const put =
+      'INSERT INTO trails (case_id, file, session_id, after, trail) VALUES (?, ?, ?, ?, ?)'
+    const key = [ref.case_id, 'sessions/2.md', second.id]
+    await changeState(service.stateDir, put, ...key, 7, row)
+    await service.restart()
+    const found = await must(service, 'GET', second.path)
+    t.match(found, { state: 'plan_ready', problems: [] }, 'a line that a kill kept from the file')
+    t.strictSame(found.problems, [])
   })
 })
 

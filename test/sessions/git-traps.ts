@@ -13,6 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { redirectsAside, setAside } from '../../src/snapshots/git-redirects.ts'
+import { isLong } from '../fixtures/full.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { must, ran, step } from '../fixtures/session-client.ts'
 import { recordOf } from '../fixtures/session-record.ts'
@@ -88,13 +90,13 @@ cat $missing .git/modules/lib/sub/config; true`
     t.equal(git(service.root, 'status', '--short', '-uno'), '')
   })
 
-  for (const fields of [{}, { isolation }])
+  for (const fields of isLong ? [{}, { isolation }] : [{ isolation }])
     await t.test(`a run that redirects git is ended ${JSON.stringify(fields)}`, async (t) => {
       const script = `here=$(git rev-parse --git-dir); cp -r "$here" .g
 printf '#!/bin/sh\necho >> ${sprung}' > .g/evil; chmod +x .g/evil
-git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"; mv "$here/link" "$here/commondir"
-exec sleep 1000`
-      const { session, ref, events } = await ran(service, step(script), { fields })
+git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"; mv "$here/link" "$here/commondir"`
+      const plan = `${step(script)}\n\n${step(`echo >> '${sprung}'`)}`
+      const { session, ref, events } = await ran(service, plan, { fields })
       t.match(session, {
         state: 'failed',
         failure: /it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which git/,
@@ -120,7 +122,7 @@ exec sleep 1000`
     writeFileSync(join(dotGit, 'modules/own/commondir'), '.\n')
     const as = '-c user.name=a -c user.email=a@a'
     const works = `echo 3 > a.txt; git add a.txt; git ${as} commit -qm own; git switch -qc other; git stash list`
-    const script = `${works}; ln -s /tmp .git/modules/lib/commondir; exec sleep 1000`
+    const script = `${works}; ln -s /tmp .git/modules/lib/commondir`
     const { session } = await ran(service, step(script))
     t.match(session, { state: 'failed', failure: /it wrote \.git\/modules\/lib\/commondir/ })
     t.equal(git(service.root, 'log', '--format=%s', '-1', 'other').trim(), 'own', 'git works')
@@ -200,4 +202,13 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
       noneSprung(t)
     }
   })
+})
+
+t.test('a second redirect does not take the place of the first one', async (t) => {
+  const folder = { path: t.testdir({ commondir: 'one' }), name: '.git' }
+  t.ok(await setAside(folder, 'run'))
+  writeFileSync(join(folder.path, 'commondir'), 'two')
+  t.ok(await setAside(folder, 'run'))
+  const found = await redirectsAside(folder, 'run')
+  t.strictSame(found.map(({ content }) => content).sort(), ['one', 'two'])
 })

@@ -242,7 +242,9 @@ t.test('what brings a plan back', async (t) => {
 
 t.test('what changed in the folder meanwhile is recorded, and the plan starts', async (t) => {
   const place = await occupied(t, 'echo after > file.txt')
-  const ref = await place.waiting()
+  const ref = await place.plan('Closed before')
+  await must(service, 'PUT', `/cases/${ref.case_id}/state`, { state: 'WONT_FIX' })
+  await must(service, 'POST', `${ref.path}/approve`, { queue: true })
   const head = () => git(root, 'rev-parse', 'HEAD').trim()
   const queued = head()
   writeFileSync(join(root, 'code.txt'), `${place.workdir}\n`)

@@ -1,6 +1,6 @@
 // In mounts a run cannot write the record, but git can bring what it commits. That counts only once it is confirmed.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { broughtSince, gitMoment } from '../../src/git/brought-files.ts'
@@ -133,10 +133,10 @@ for (const rows of [HIDDEN, REPLACED]) {
     )
     const before = await gitMoment(folder, null)
     run()
-    const found = new Set((await broughtSince(folder, before, null)).map(({ object }) => object))
+    const found = new Set((await broughtSince(folder, before)).map(({ object }) => object))
     for (const [at, [name]] of rows.entries()) t.ok(found.has(gitNamesOf(`evil ${at}\n`)[0]!), name)
     t.strictSame(
-      await broughtSince(folder, await gitMoment(folder, null), null),
+      await broughtSince(folder, await gitMoment(folder, null)),
       [],
       'the next run did not',
     )
@@ -147,14 +147,14 @@ t.test('files that look like an entry of git, and commits that are not there yet
   const { folder, run } = severalCommits(t, [`touch "memory/: a b ${EVIL}"; git add .`])
   const before = await gitMoment(folder, null)
   run()
-  t.match(await broughtSince(folder, before, null), [{ path: `: a b ${EVIL}` }])
+  t.match(await broughtSince(folder, before), [{ path: `: a b ${EVIL}` }])
   const fresh = repository(t)
   const empty = await gitMoment(fresh, null)
   write(fresh, { a: 'evil\n' })
   git(fresh, 'add', '.')
-  t.strictSame(await broughtSince(fresh, empty, null), [{ path: 'a', object: EVIL }])
+  t.strictSame(await broughtSince(fresh, empty), [{ path: 'a', object: EVIL }])
   write(fresh, { '.git/index': 'broken' })
-  await t.rejects(broughtSince(fresh, empty, null), /index/)
+  await t.rejects(broughtSince(fresh, empty), /index/)
 })
 
 t.test('what a run commits does not count until it is confirmed', async (t) => {
@@ -251,7 +251,7 @@ t.test(
     const text = readFileSync(service.file(id, 'case.md'), 'utf8')
     const unknown = `cases/${FORGED}/case.md`
     symlinkSync('case.md', service.file(id, 'notes.md'))
-    const { file, isWalled } = await run(
+    const { ref, file, isWalled } = await run(
       t,
       at,
       [
@@ -274,6 +274,34 @@ t.test(
     t.match(file, `file=cases/${id}/notes.md what=file from=unreadable to="as in git"`)
     git(service.root, 'restore', `memory/cases/${id}/case.md`)
     t.equal(await gate(at), 422)
+
+    // the same, had the service died when it had recorded that, and before the run had ended
+    await service.close()
+    const path = service.file(ref.case_id, 'sessions/1.md')
+    const cut = file.indexOf('\n', file.lastIndexOf(' changed_during_run ')) + 1
+    writeFileSync(path, file.slice(0, cut).replace('state: complete', 'state: executing'))
+    const { stateDir } = service
+    for (const table of ['cases', 'records'])
+      await changeState(
+        stateDir,
+        `DELETE FROM ${table} WHERE ${table === 'cases' ? 'id' : 'case_id'} = ?`,
+        ref.case_id,
+      )
+    const record = { session_id: ref.id, ...ref, number: 1, mark: 'x' }
+    await changeState(stateDir, PUT_RUN, ref.id, JSON.stringify(record))
+    const commits = [git(service.root, 'rev-parse', 'HEAD').trim()]
+    const start = { at: 0, isRepository: true, commits, indexed: [], others: [] }
+    await changeState(
+      stateDir,
+      'INSERT INTO run_starts VALUES (?, ?)',
+      ref.id,
+      JSON.stringify(start),
+    )
+    await service.restart()
+    const again = readFileSync(path, 'utf8')
+    t.match(again, 'state: failed')
+    const named = (text: string) => text.match(/ changed_during_run .*/g)
+    t.strictSame(named(again), named(file))
 
     const { session } = await ran(service, step('echo broken > .git/index'))
     t.equal(session.state, 'failed')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
+import { processStat } from '../../src/platform/processes.ts'
 import { openServer } from '../../src/serve.ts'
 import { leftovers, processesOf, runBuilt, startBuilt } from '../fixtures/built-service.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
@@ -65,7 +66,12 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   git(root, 'commit', '-qm', 'begin')
   const memory = join(other, 'deep/memory')
   // every option has its variable, and the option wins
-  const env = { CASEFILE_MEMORY_ROOT: memory, CASEFILE_ROOT: other, CASEFILE_STATE_DIR: other }
+  const env = {
+    CASEFILE_MEMORY_ROOT: memory,
+    CASEFILE_ROOT: other,
+    CASEFILE_STATE_DIR: other,
+    TMPDIR: other,
+  }
   const fileOf = ({ case_id }: Ref, name = 'sessions/1.md') => join(memory, 'cases', case_id, name)
   let service = await startBuilt(t, { ...at, env })
   t.strictSame(await must(service, 'GET', '/cases'), [])
@@ -157,7 +163,10 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   // a start goes on whatever the last run left
   const odd = await planned(service, {
     runbook:
-      step('echo first', 'sh run id=a') +
+      step(
+        'echo first; sleep 600 & setsid sleep 600 & env -i sleep 600 & echo left=$!',
+        'sh run id=a',
+      ) +
       step(
         `f=${memory}/cases/$CASEFILE_CASE/artifacts/1-own.log; rm "$f"; ln -s /etc/hostname "$f"; echo evil > .envrc; echo begun > said2; sleep 60`,
         'sh run id=own',
@@ -165,7 +174,16 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   })
   await must(service, 'POST', `${odd.path}/approve`)
   while (!existsSync(join(root, 'said2'))) await delay(20)
+  const log = join(memory, 'cases', odd.case_id, 'artifacts/1-a.log')
+  const left = Number(/left=(\d+)/.exec(readFileSync(log, 'utf8'))?.[1])
+  t.match(processStat(left)?.state, 'S')
   await service.stop('SIGKILL')
+  // also what an earlier step left, before any start
+  while (processesOf(odd.id).length > 0) await delay(20)
+  t.notMatch(processStat(left)?.state, 'S')
+  const pipes = () => readdirSync(other).filter((name) => name.startsWith('casefile-pipes-'))
+  const runFolders = () => pipes().flatMap((name) => readdirSync(join(other, name)))
+  t.equal(runFolders().length, 1)
   writeFileSync(join(root, '.git/commondir'), '../.g\n')
   const text = readFileSync(fileOf(odd), 'utf8')
   writeFileSync(fileOf(odd), text.replace('echo first', 'echo other'))
@@ -174,6 +192,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
     await changeState(stateDir, PUT_RUN, strangeId(index), text)
   }
   await service.restart()
+  t.strictSame(runFolders(), [])
   await reaches(service, odd, 'failed')
   const killed = await must(service, 'GET', odd.path)
   t.match(killed, {

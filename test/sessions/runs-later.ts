@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { commit, git } from '../fixtures/git-repository.ts'
-import { ran, step } from '../fixtures/session-client.ts'
+import { finished, planned, ran, says, step, stream } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const FILES = {
@@ -47,7 +47,7 @@ async function scene(t: Test, mount = true) {
   git(root, 'config', 'branch.main.merge', 'refs/heads/main')
   git(root, 'config', 'alias.list', '!ls bin src')
   commit(root)
-  return service
+  return Object.assign(service, { home })
 }
 
 const AS = '-c user.name=a -c user.email=a@a'
@@ -144,15 +144,18 @@ t.test('a run that plants traps without mounts', async (t) => {
 
 t.test('an isolated session, in mounts', async (t) => {
   const service = await scene(t)
-  const { session } = await ran(
-    service,
-    step(
-      'touch -d 2001-01-01 package.json; git init -q inner; echo evil > .envrc; echo x > x; mkdir -p ~/.config/nvim && echo x > ~/.config/nvim/init.lua || true',
-    ),
-    {
-      fields: { isolation: 'worktree' },
-    },
+  const runbook = step(
+    'touch -d 2001-01-01 package.json; git init -q inner; echo evil > .envrc; echo x > x; mkdir -p ~/.config/nvim && echo x > ~/.config/nvim/init.lua || true; echo tried; until test -e ~/.config/nvim/init.lua; do sleep 0.02; done',
   )
+  const ref = await planned(service, { runbook, fields: { isolation: 'worktree' } })
+  const events = await stream(service, ref)
+  const ended = finished(service, ref)
+  await says(events, 'tried')
+  events.close()
+  const place = join(service.home, '.config/nvim')
+  mkdirSync(place, { recursive: true })
+  writeFileSync(join(place, 'init.lua'), 'of another program, not of the run')
+  const { session } = await ended
   t.match(session, { state: 'complete', worktree: { state: 'kept' } }, session.output)
   t.match(session.runs_later, [{ file: 'inner/.git/' }, { file: '.envrc' }])
   t.equal(session.runs_later.length, 2)

@@ -5,6 +5,8 @@ import { readPlan } from '../../src/markdown/plan-steps.ts'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { faultsInTrail } from '../../src/model/trail-rules.ts'
+import type { ReportedTest, TestOutcome } from '../../src/runners/reports/reported-tests.ts'
+import { compareTests } from '../../src/sessions/tests-before.ts'
 import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
 import {
   finished,
@@ -217,4 +219,22 @@ t.test('the key needs a test report, and its id must be free', async (t) => {
   t.match(await errorsOf('sh run id=a proof=tap baseline', 'sh run id=A-before'), [
     { message: /the id "A-before" is that of a run before the work/ },
   ])
+})
+
+t.test('of several tests with one name the worst counts', (t) => {
+  const reported = (...outcomes: TestOutcome[]) => ({
+    tests: outcomes.map((outcome) => ({ path: ['twice'], outcome }) as ReportedTest),
+    omitted: 0,
+  })
+  const counts = { run: 2, passed: 1, failed: 1 }
+  const compared = (...all: [TestOutcome[], TestOutcome[]]) => {
+    const [before, after] = all.map((outcomes) => reported(...outcomes))
+    const { fixed, still, broken } = compareTests(before!, after!, { counts, workdir: '/' })
+    return { fixed, still, broken }
+  }
+  const none = { fixed: 0, still: 0, broken: 0 }
+  t.strictSame(compared(['failed', 'passed'], ['passed', 'passed']), { ...none, fixed: 1 })
+  t.strictSame(compared(['passed', 'failed'], ['failed', 'passed']), { ...none, still: 1 })
+  t.strictSame(compared(['passed', 'passed'], ['failed', 'skipped']), { ...none, broken: 1 })
+  t.end()
 })

@@ -54,6 +54,8 @@ t.test(
       notice.replace(/<[^>]+>/g, '').replace(/\s+/g, ' '),
       /^5 uncommitted changes in the working folder \(branch \w+ at \w{8}\), 3 files from 1 session ?The run starts from these files\..*away first\. ?3 files from session 1 of A plan that fails \(failed: /,
     )
+    for (let n = 0; n < 500; n++) writeFileSync(join(service.root, `many-${n}`), '')
+    t.match(await must(service, 'GET', uncommitted), { changes: { length: 500 }, is_cut: true })
   },
 )
 

@@ -316,6 +316,25 @@ async function runAll(
   return { ref, session, events, ended, guarded, text }
 }
 
+t.test('what the service gets from its parent', async (t) => {
+  // a limit of 6 MiB for files, as on a full disk, and a file that is open
+  const through = ['bash', '-c', 'ulimit -f 6144; exec "$@" 40< /etc/hostname', 'bash']
+  const { service } = await walledPlace(t, { through })
+  const prints = 'head -c 8M /dev/zero | tr "\\0" x'
+  const runbook = [step('ls -x /proc/self/fd'), step(prints), step('touch never')].join('\n')
+  const { session, events } = await ran(service, runbook)
+  const ends = events.filter(({ event_type }) => event_type === 'step_finished')
+  t.match(ends[0]?.payload, { exit: 0, tail: /^0 +1 +2 +3$/m }, 'no open file is inherited')
+  t.match(ends[1]?.payload, { exit: 0, truncated: true })
+  t.equal(ends.length, 2)
+  t.notMatch(session.output, 'step-3')
+  t.match(session, {
+    state: 'failed',
+    output:
+      /The run stopped: The change to 1-step-2\.log was not saved: the storage is full \(EFBIG\)\. Free space/,
+  })
+})
+
 t.test('where mounts are refused the session says so, and the run goes on', here, async (t) => {
   const service = await openTestService(t, { files: { bin: {} } })
   const bin = join(service.root, 'bin')

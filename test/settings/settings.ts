@@ -1,10 +1,20 @@
-import { appendFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readSettings } from '../../src/markdown/settings-file.ts'
 import { DEFAULT_SETTINGS, STREAMS } from '../../src/model/settings.ts'
 import { trustedText } from '../../src/model/trust.ts'
+import { planSettings, writeSettings } from '../../src/settings/change-settings.ts'
 import { createSettings } from '../../src/settings/settings.ts'
+import { createTrustFile } from '../../src/settings/trust-file.ts'
 
 const front = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
 
@@ -439,4 +449,24 @@ t.test('what is trusted is one text for each meaning', async (t) => {
   t.notOk(wider.map((line) => text(line)).includes(null))
   t.equal(text('hide: [.env]', 'cache: []', 'sandbox: mounts'), null, 'what takes away only')
   t.equal(text('steps: [x]', 'providers: { same: { preset: claude } }'), null, 'nothing to trust')
+})
+
+t.test('a change of casefile.md is made on the text that was read', async (t) => {
+  const root = t.testdir({ 'casefile.md': front('provider: runbook') })
+  const edit = await planSettings(root, { provider: 'claude' }, '')
+  const saved = front('provider: codex')
+  writeFileSync(join(root, 'casefile.md'), saved)
+  await t.rejects(writeSettings(root, edit), { code: 'changed_meanwhile' })
+  t.equal(readFileSync(join(root, 'casefile.md'), 'utf8'), saved)
+})
+
+t.test('what settings take away holds also where nothing can be trusted', async (t) => {
+  const root = t.testdir({ state: {} })
+  const trust = createTrustFile(join(root, 'state'), root, (line) => t.fail(line))
+  const limits = { ...DEFAULT_SETTINGS, hide: ['.env'], signApprovals: true }
+  await trust.restrict(limits)
+  t.match(await trust.read(), {
+    settings: null,
+    restrictions: { hide: ['.env'], signApprovals: true },
+  })
 })

@@ -129,6 +129,10 @@ t.test('a signed approval is recorded beside its session, and checked at each re
     else writeFileSync(path, text)
     t.match(await state(), expected)
   }
+  const older = sign(approval, { at: minutes(-30) })
+  writeFileSync(file, approvalStatement({ ...approval, signed_at: older.signed_at }))
+  writeFileSync(`${file}.sig`, older.ssh)
+  t.match(await state(), invalid(/ten minutes/), 'one that was made before')
   rmSync(file)
   rmSync(`${file}.sig`)
   t.equal(await state(), null, 'without both files it is an approval without a signature')

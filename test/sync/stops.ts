@@ -56,6 +56,19 @@ t.test('why nothing is shared', async (t) => {
     a.git('config', 'commit.gpgSign', 'true')
     a.git('config', 'gpg.program', 'no-such-program')
     t.match(await a.sync(), { code: 'commit_failed', reason: /commit.gpgSign.*no-such-program/ })
+    const head = a.git('rev-parse', 'HEAD').trim()
+    const signer = join(dir, 'signer')
+    const commit = `git -C '${a.memory}' -c user.name=a -c user.email=a@a commit-tree -p HEAD -m meanwhile 'HEAD^{tree}'`
+    const signed = `echo; echo '[GNUPG:] SIG_CREATED ' >&2; printf signature`
+    writeFileSync(
+      signer,
+      `#!/bin/sh\ncat > /dev/null\ngit -C '${a.memory}' update-ref HEAD $(${commit})\necho >&2; ${signed}\n`,
+      { mode: 0o755 },
+    )
+    a.git('config', 'gpg.program', signer)
+    t.match(await a.sync(), { code: 'files_changing', committed: null })
+    t.equal(a.git('log', '-1', '--format=%s').trim(), 'meanwhile', 'a commit made meanwhile stays')
+    a.git('reset', '--quiet', '--soft', head)
     a.git('config', '--unset', 'commit.gpgSign')
     git(a.path('cases', id), 'init', '--quiet', 'sub')
     t.match(await a.sync(), { code: 'commit_failed', reason: /does not have a commit checked out/ })

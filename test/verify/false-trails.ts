@@ -1,9 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 import { readSession, sha256 } from '../../src/markdown/session-file.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
+import { approvalStatement } from '../../src/model/approval-statement.ts'
+import type { Session } from '../../src/model/session.ts'
 import { faultsInTrail } from '../../src/model/trail-rules.ts'
+import { goneSignature } from '../../src/verify/history-rules.ts'
+import type { RecordHistory } from '../../src/verify/record-history.ts'
+import { minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
 import {
   isLineOf,
   openRepository,
@@ -172,3 +178,23 @@ async function faultsIn(text: string): Promise<string[]> {
 function planOf(text: string): string {
   return /## Plan\n\n([\s\S]*?)\n\n## Execution output/.exec(text)![1]!
 }
+
+t.test('the signature of an approval that was taken back is not missed', async (t) => {
+  const [id, case_id, plan_sha256] = [randomUUID(), randomUUID(), sha256('the plan')]
+  const trail = trailOf(
+    ['plan_approved', { plan_sha256 }],
+    ...movesOf('plan_ready', 'approved', 'plan_ready'),
+    ['plan_approved', { plan_sha256 }],
+    ...movesOf('plan_ready', 'approved'),
+  )
+  const codes = (signed_at: string) => {
+    const statement = approvalStatement({ case_id, session_id: id, plan_sha256, signed_at })
+    const path = `sessions/${id}.approval`
+    const version = { caseId: case_id, path, commit: 'a'.repeat(40), bytes: Buffer.from(statement) }
+    const session = { id, case_id, trail } as unknown as Session
+    const history = { files: [version], sessions: [] } as unknown as RecordHistory
+    return goneSignature(session, history).map(({ code }) => code)
+  }
+  t.strictSame(codes(minute(0)), [], 'of the first approval')
+  t.strictSame(codes(minute(3)), ['bad_signature'], 'of the second one')
+})

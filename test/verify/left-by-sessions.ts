@@ -3,7 +3,9 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isOfOthers } from '../../src/verify/commit-message.ts'
+import { isResult } from '../../src/verify/same-file.ts'
 import { trailer } from '../../src/verify/trailer-command.ts'
+import { git, repository } from '../fixtures/git-repository.ts'
 import { planned, step } from '../fixtures/session-client.ts'
 import {
   type ClaimedRepository,
@@ -166,4 +168,16 @@ t.test('deleted, renamed and staged files, and those of a folder, are compared t
     repo.git('commit', '--quiet', '--all', '--amend', '--no-edit')
     t.match(await repo.verify(LAST), { commits: [{ failures: [{ code: 'not_from_session' }] }] })
   })
+})
+
+t.test('a file that git stores by a pointer counts as what the session left', async (t) => {
+  const cwd = repository(t, {
+    pointer: 'version https://git-lfs.github.com/spec/v1\n',
+    other: 'x\n',
+  })
+  const result = { object: '0'.repeat(40), change: null }
+  const isLeft = (file: string) =>
+    isResult(git(cwd, 'rev-parse', `:${file}`).trim(), result, { cwd })
+  t.equal(await isLeft('pointer'), true)
+  t.equal(await isLeft('other'), false)
 })

@@ -219,6 +219,14 @@ t.test('signatures count with the keys of the commit before the range', async (t
     const { trailer } = await attachProof(service, ref)
     await service.close()
     repo.commit(`First\n\n${trailer}`)
+    const { PATH } = process.env
+    const old = "#!/bin/sh\necho 'unknown option -- Y' >&2\nexit 1\n"
+    writeFileSync(join(keys, 'ssh-keygen'), old, { mode: 0o755 })
+    process.env.PATH = `${keys}:${PATH}`
+    const unchecked = await repo.verify({ ...LAST, requireSignature: true })
+    process.env.PATH = PATH
+    const unsigned = { code: 'unsigned', message: /was not checked: this ssh-keygen is too old/ }
+    t.match(unchecked, { ok: false, commits: [{ claims: [{ failures: [unsigned] }] }] })
     const first = await repo.verify({ ...LAST, requireSignature: true })
     const unknown = { code: 'unknown_signer', message: /not in allowed_signers/ }
     t.match(first, { ok: false, commits: [{ claims: [{ failures: [unknown] }] }] })

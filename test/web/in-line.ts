@@ -4,7 +4,7 @@ import t from 'tap'
 import type { CaseFolder } from '../../src/model/case-folder.ts'
 import type { Session } from '../../src/model/session.ts'
 import { OWN_PROVIDER } from '../../src/model/settings.ts'
-import { sessionStatus } from '../../src/web/session/status-banner.ts'
+import { sessionStatus, whatFailed } from '../../src/web/session/status-banner.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -96,5 +96,7 @@ t.test('after a stop of the service nothing needs a fix', (t) => {
     moreOf('The run stopped: step a failed.'),
     /^The plan came from runbook\.md: fix that, then plan again/,
   )
+  const none = { tests: { run: 0, passed: 0, failed: 0 }, trail: [] } as unknown as Session
+  t.equal(whatFailed(none, []), 'no tests ran')
   t.end()
 })

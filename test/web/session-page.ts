@@ -61,6 +61,8 @@ t.test('a plan that waits', async (t) => {
 
     const diff = await page(`${pageOf(ref)}?view=diff`)
     t.match(words(diff.html), /4 ls - ?la .*4 ls - ?l /)
+    const own = await page(`${pageOf(ref)}?view=diff&against=${edited.json.plan_sha256}`)
+    t.match(words(own.html), /4 ls - ?la .*4 ls - ?l /, 'never with itself')
     t.equal(hidden(diff.html, 'plan_sha256'), edited.json.plan_sha256)
     t.notMatch(diff.html, 'id="approve-button"', 'it shows a part of the text alone')
     t.match(words(diff.html), /Read the whole plan to approve it/)

@@ -180,9 +180,12 @@ t.test('one that failed, on the pages of session, case and list', async (t) => {
 
   const again = async () => /class="plan-again/.test(await page(ofSession(ref)))
   const state = (state: string) => must(service, 'PUT', `/cases/${ref.case_id}/state`, { state })
+  const status = async () => /session-status (\w+)/.exec(await page(ofSession(ref)))![1]
   t.ok(await again())
+  t.equal(await status(), 'waiting')
   await state('WONT_FIX')
   t.notOk(await again(), 'in a closed case')
+  t.equal(await status(), 'over')
   await state('OPEN')
   t.notMatch(await page(ofCase(ref)), 'failed-session')
   t.ok(await again())

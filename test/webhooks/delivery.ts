@@ -345,9 +345,10 @@ t.test('the webhook of a deleted case stays until it has all that was told of it
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
+  let answers = 0
   const bench = await webhookBench(t, async () => {
     await held
-    return 200
+    return answers++ === 0 ? 500 : 200
   })
   const events = ['case_updated', 'case_deleted']
   await bench.add({ case_id: 'one', url: 'http://slow/', events })
@@ -361,6 +362,9 @@ t.test('the webhook of a deleted case stays until it has all that was told of it
     bench.got.map(({ type }) => type),
     ['case_updated', 'case_updated', 'case_deleted'],
   )
+  await bench.clock.pass(HOUR)
+  t.equal(bench.got[3]?.id, bench.got[0]!.id, 'also what failed at first')
+  t.equal(bench.got.length, 4)
 })
 
 t.test('what was under way when the service stopped comes again, with the same id', async (t) => {

@@ -120,6 +120,9 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   await bench.clock.pass(HOUR)
   t.equal(bench.got.length, 14, 'with the schedule from its beginning')
   t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 4 }])
+  const { failing_since } = bench.webhooks.status(id)
+  await bench.webhooks.change(id, { active: true })
+  t.match(bench.webhooks.status(id), { failing_since }, 'it was active, and still fails')
 })
 
 t.test('pings wait for each other, and see what was changed meanwhile', async (t) => {

@@ -24,6 +24,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { openToAppend, syncAppended } from '../../src/files/append-file.ts'
 import { createDurable, makeFolder, writeDurable } from '../../src/files/durable-write.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import { writeNewFile } from '../../src/files/new-file.ts'
@@ -42,6 +43,7 @@ import { layoutOf } from '../../src/workspace/layout.ts'
 import { clearLeftovers } from '../../src/workspace/leftovers.ts'
 import { nextSessionNumber } from '../../src/workspace/session-number.ts'
 import { makeTooDeep } from '../fixtures/deep-folder.ts'
+import { onFolderSync, replaceCall } from '../fixtures/disk-calls.ts'
 import { isFull } from '../fixtures/full.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 
@@ -772,4 +774,30 @@ t.test('removing what a program left', async (t) => {
     await clear((line) => t.fail(line))
     t.notOk((await readdir(dirname(scratch))).includes('left'))
   })
+})
+
+t.test('what is appended is there as a whole, and a new file with its folder', async (t) => {
+  const folder = await realPathOf(t.testdir({ 'notes.md': 'one\n' }))
+  const path = join(folder, 'notes.md')
+  await t.test('not where the disk takes a part', async (t) => {
+    const { writeSync } = fsNow
+    replaceCall(t, 'writeSync', (...given) => writeSync(Number(given[0]), given[1] as Buffer, 0, 2))
+    const two = (present: Buffer | null) => ({ keep: present!.length, bytes: Buffer.from('two\n') })
+    const append = () => openToAppend(path, { maxBytes: 100, within: folder }, two).write()
+    t.throws(append, { code: 'storage_full' })
+    t.equal(await readFile(path, 'utf8'), 'one\n')
+  })
+  let syncs = 0
+  onFolderSync(
+    t,
+    (end) => {
+      syncs += 1
+      end()
+    },
+    folder,
+  )
+  await syncAppended(path, false)
+  t.equal(syncs, 0)
+  await syncAppended(path, true)
+  t.equal(syncs, 1)
 })

@@ -158,6 +158,21 @@ t.test('what is no case is a problem of the workspace, and is left alone', async
   ] as const)
     t.equal((await app.request(method, `/cases/${idOf(3)}${path}`, 'x')).status, 404, method)
   t.strictSame(readdirSync(join(app.root, 'elsewhere')), ['case.md'])
+
+  const copy = `cases/${idOf(4)}/case (1).md`
+  const isCopy = async () => {
+    await app.service.synchronizer.rescan()
+    const { problems } = (await app.request('GET', '/health')).json
+    return problems.some(({ file }: { file: string }) => file === copy)
+  }
+  mkdirSync(app.file(idOf(4)))
+  writeFileSync(app.file(idOf(4), 'case (1).md'), caseMd('Copy'))
+  t.ok(await isCopy(), 'nor what lies in a folder without a case')
+  writeFileSync(app.file('more.txt'), '')
+  t.ok(await isCopy(), 'it stays as other names come')
+  rmSync(app.file('more.txt'))
+  rmSync(app.file(idOf(4)), { recursive: true })
+  t.notOk(await isCopy(), 'and goes with its folder')
   renameSync(app.file('my-case'), app.file(idOf(4)))
   rmSync(app.file('README.md'))
   t.match(await listed(app, idOf(4)), { title: 'x' })

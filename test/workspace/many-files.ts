@@ -11,7 +11,7 @@ t.test(
   'requests look at no memory file of many, and the watcher only at what changed',
   async (t) => {
     const id = randomUUID()
-    const names = Array.from({ length: 300 }, (_, n) => `note-${n}.md`)
+    const names = Array.from({ length: 2300 }, (_, n) => `note-${n}.md`)
     const notes = Object.fromEntries(names.map((name) => [name, 'Text.\n']))
     const app = await openTestService(t, {
       files: { memory: { cases: { [id]: { 'case.md': '---\ntitle: Many\n---\n', ...notes } } } },
@@ -41,15 +41,22 @@ t.test(
     t.same(lookedAt(), names)
 
     const { text } = await app.request('GET', `/case/${id}`, undefined, { accept: 'text/html' })
-    t.match(text, '103 more are only in the files.')
+    t.match(text, '2103 more are only in the files.')
     const whole = await app.request('GET', `/cases/${id}/memory`)
     const parts: unknown[] = []
-    let next: string | undefined = `/cases/${id}/memory?limit=100`
+    let next: string | undefined = `/cases/${id}/memory?limit=1000`
     while (next) {
       const part = await app.request('GET', next)
       parts.push(...part.json)
       next = /^<(.*)>; rel="next"$/.exec(part.headers.link ?? '')?.[1]
     }
     t.same(parts, whole.json)
+
+    // also where the case comes from the database, in parts
+    const { last } = app.service.eventLog
+    await app.restart()
+    t.same((await app.request('GET', `/cases/${id}/memory`)).json, whole.json)
+    await app.service.start.begun
+    t.equal(app.service.eventLog.last, last)
   },
 )

@@ -120,8 +120,9 @@ t.test('a disk error waits for close', async (t) => {
     process.off('SIGXFSZ', ignore)
   })
   for (let i = 0; i < 10; i++) log.write(Buffer.alloc(1000, 'x'))
-  await t.rejects(log.close(), { code: 'EFBIG' })
-  await t.rejects(log.close(), { code: 'EFBIG' }, 'and a second close says the same')
+  const failure = { code: 'storage_full', cause: { code: 'EFBIG' } }
+  t.match(await log.close(), { truncated: true, failure })
+  t.match(await log.close(), { failure }, 'and a second close says the same')
 })
 
 t.test('headAndTail', async (t) => {

@@ -2,7 +2,6 @@
 import {
   appendFileSync,
   chmodSync,
-  constants,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -71,23 +70,36 @@ function fill(memory: string): void {
   writeFileSync(join(cases, idOf(1), 'bytes.md'), Buffer.from([0xff, 0xfe, 0x80]))
 }
 
-const SUB = ['', '/proof', '/memory']
+const SUB = [
+  '',
+  ...['proof', 'proof/checklist', 'memory', 'history', 'gate', 'similar'].map((s) => `/${s}`),
+]
+/** Which lines of history.md this machine wrote is in no file. */
+const RECORDED = /"recorded":true,"source":"service"/g
+const UNKNOWN = '"recorded":false,"source":"unknown"'
 
 async function answers(app: TestService): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {}
   const get = async (path: string) => {
     const { status, text, json } = await app.request('GET', path)
-    all[path] = `${status} ${text.replaceAll(app.url, '')}`
+    const said = path.endsWith('/history') ? text.replace(RECORDED, UNKNOWN) : text
+    all[path] = `${status} ${said.replaceAll(app.url, '')}`
     return json
   }
   for (const { id } of await get('/cases')) {
     for (const each of SUB) await get(`/cases/${id}${each}`)
-    for (const session of (await app.request('GET', `/cases/${id}/sessions`)).json)
-      await get(`/cases/${id}/sessions/${session.id}`)
+    for (const { filename } of await get(`/cases/${id}/memory`))
+      await get(`/cases/${id}/memory/${encodeURIComponent(filename)}`)
+    for (const proof of await get(`/cases/${id}/proof`))
+      for (const part of ['', '/content']) await get(`/cases/${id}/proof/${proof.id}${part}`)
+    for (const session of await get(`/cases/${id}/sessions`))
+      for (const part of ['', '/artifacts', '/comments'])
+        await get(`/cases/${id}/sessions/${session.id}${part}`)
   }
-  await get('/triage')
-  await get('/cases?state=OPEN')
-  await get('/search?q=connection+pool')
+  for (const path of ['/triage', '/cases?state=OPEN', '/cases?limit=3', '/stats', '/queue'])
+    await get(path)
+  for (const query of ['connection pool', 'quince', 'session&limit=3', 'state:OPEN', 'tag:kept'])
+    await get(`/search?q=${query.replaceAll(' ', '+')}`)
   all.health = (await app.request('GET', '/health')).json.problems
   return all
 }
@@ -130,10 +142,30 @@ t.test('a first start tells nothing, and every later one answers as it did', asy
   const first = await answers(app)
   await rest(app)
   t.strictSame(changed(first, await answers(app)), {}, 'what is not read again')
+
+  // in another order than a start reads them
+  const others = await Promise.all(
+    Array.from({ length: 4 }, () => app.newCase({ title: 'Alike', description: 'A quince.' })),
+  )
+  const [one, two, three] = others
+    .map(({ id }) => id)
+    .sort()
+    .reverse() as [string, string, string]
+  for (const name of ['z.md', 'b.md', 'm.md', 'a.md'])
+    await app.request('PUT', `/cases/${one}/memory/${name}`, 'quince\n')
+  for (const description of ['Other.', 'A quince.'])
+    await app.request('PUT', `/cases/${two}`, { description })
+  await must(app, 'POST', `/cases/${two}/proof`, { type: 'log', content: 'a quince' })
+  await app.request('PUT', `/cases/${three}`, { tags: ['kept'] })
+  const broken = readFileSync(app.file(three, 'case.md'), 'utf8').replace('OPEN', 'NONSENSE')
+  save(app.file(three, 'case.md'), broken)
+  await rest(app)
+  const last = await answers(app)
+  t.match(last[`/cases/${three}`], /"tags":\["kept"\].*unknown_state/)
   await app.close()
   rmSync(app.stateDir, { recursive: true })
   await app.restart()
-  t.strictSame(changed(first, await answers(app)), {}, 'what is read without any memory')
+  t.strictSame(changed(last, await answers(app)), {}, 'what is read without any memory')
   t.equal(app.service.eventLog.last, 0, 'nothing is told')
   const index = readFileSync(join(app.memory, 'index.md'), 'utf8')
   await app.close()
@@ -369,9 +401,10 @@ t.test('a kill between a change and its line in the history loses neither', asyn
   const { id } = await app.newCase({ title: 'Old' })
   const left = newFolder(t)
   const { last } = app.service.eventLog
-  before(t, 'openSync', (path, flags) => {
-    const isAppended = path.endsWith('/history.md') && (Number(flags) & constants.O_APPEND) !== 0
-    if (isAppended && readdirSync(left).length === 1) copyOf(app, join(left, 'history'))
+  before(t, 'writeSync', (_, text) => {
+    if (text.includes('edited title')) copyOf(app, join(left, 'history'))
+  })
+  before(t, 'openSync', (path) => {
     if (path.includes('case.md') && readdirSync(left).length === 0) copyOf(app, join(left, 'case'))
   })
   await must(app, 'PUT', `/cases/${id}`, { title: 'New' })
@@ -456,7 +489,8 @@ t.test(
         'problem_found bad_frontmatter',
       ])
       const hidden = readdirSync(next.memory, { recursive: true, encoding: 'utf8' }).filter(
-        (each) => /\.(tmp|trash)$/.test(each),
+        // index.md may be written just now
+        (each) => /\.(tmp|trash)$/.test(each) && !each.startsWith(`.casefile-${process.pid}-`),
       )
       t.strictSame(hidden, [`cases/${id}/.casefile-mine.tmp`])
       for (const folder of [next.root, join(next.stateDir, 'hooks')])

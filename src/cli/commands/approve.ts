@@ -119,10 +119,12 @@ export async function approveSession(
     }
     return EXIT.done
   }
+  // it may have left the line again before the answer was made
+  const hasWaited = approved.queue !== null || approved.state === 'plan_ready'
   const done = await follow(context, approved, {
     from: 'plan_approved',
     silent: json,
-    ...(approved.queue ? { until: ['plan_ready', 'complete', 'failed', 'abandoned'] } : {}),
+    ...(hasWaited ? { until: ['plan_ready', 'complete', 'failed', 'abandoned'] } : {}),
   })
   if (json) terminal.print(jsonText(done))
   else if (done.state === 'plan_ready') terminal.warn('nothing was run: read the plan again')

@@ -4,7 +4,7 @@ import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /**
- * The session that a word names: its number, its id or the start of it, or `latest`. Without a word the newest; with
+ * The session that a word names: its number, its id or the start of it, or `latest`. A few digits are a number. Without a word the newest; with
  * `waiting`, the newest that waits for approval if there is one.
  */
 export async function resolveSession(
@@ -27,7 +27,8 @@ export async function resolveSession(
   if (word === 'latest') return newest
   const numbered = sessions.find(({ number }) => String(number) === word)
   if (numbered) return numbered
-  const fitting = sessions.filter(({ id }) => id.startsWith(word.toLowerCase()))
+  const isNumber = /^\d{1,5}$/.test(word)
+  const fitting = isNumber ? [] : sessions.filter(({ id }) => id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
   const all = sessions.map(({ number, state }) => `${number} (${state})`).join(', ')
   throw unknown(

@@ -63,10 +63,10 @@ export const systemEndpoints = [
   }),
 ]
 
-/** Waits until known changes are read, except while indexing. */
+/** Reads known changes first, except while indexing. */
 async function readHealth(service: HttpDeps): Promise<HealthJson> {
   const indexing = service.start.stage() === 'indexing'
-  if (!indexing) await service.synchronizer.freshenAll()
+  if (!indexing) await service.synchronizer.freshenAll('none')
   const { watching, trouble } = service.watching()
   const problems = await service.problems()
   return {

@@ -6,7 +6,6 @@ import { RunnerFailure, type StepOutcome } from '../contract.ts'
 import type { Launched } from '../enclosure/enclosure.ts'
 import { launch } from '../enclosure/launch.ts'
 import type { Sandbox } from '../enclosure/sandbox.ts'
-import { endProcessGroup } from '../process/process-group.ts'
 import type { TimeLimits } from '../time-limits.ts'
 import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
 import { openMessageStream } from './message-stream.ts'
@@ -66,8 +65,7 @@ export async function openConnection(
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)
-  const endGroup = () =>
-    endProcessGroup(launched.pid, options.limits.terminate, () => !launched.hasExited())
+  const endGroup = () => launched.end(options.limits.terminate)
   const ended = exited.then(endGroup)
   const tail = followErrors(launched, options)
   try {

@@ -5,9 +5,10 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 import type { Duplex, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { childrenOf, processStat, signalProcess } from '../../platform/processes.ts'
+import { childrenOf, processStart, processStat, signalProcess } from '../../platform/processes.ts'
 import type { InputFile } from '../output/input-file.ts'
 import { signalGroup } from '../process/process-group.ts'
+import { readyCommand, startCommand } from './helper-script.ts'
 
 /** The ids of the helpers of this service and their watchers: they belong to no run, and end with their enclosure. */
 export const helperIds: ReadonlySet<number> = new Set()
@@ -17,11 +18,12 @@ const POLL_MS = 2
 
 export interface HelperOptions {
   words: readonly string[]
-  /** The folder of the pipes and start scripts. */
+  /** The folder of the pipes. */
   cwd: string
   env: Record<string, string>
   /** The mounts; null without any. */
   table: InputFile | null
+  hasSetsid: boolean
   /** Whether its programs are in a process namespace, which ends with the first process in it. */
   ownProcesses: boolean
   withinMs: number
@@ -44,8 +46,10 @@ export interface HeldProgram {
 export interface Helper {
   pid: number
   isAlive(): boolean
-  /** Runs the start script of this number, one at a time. Fails with the helper's words if that never begins. */
-  hold(number: number, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
+  /** Runs start scripts, one at a time. Fails with the helper's words if that never begins. */
+  hold(script: string, signal: AbortSignal): Promise<HeldProgram | { failure: string }>
+  /** Its program then counts as killed. */
+  kill(): void
   /** Ends the helper, and everything in its process namespace, and waits until all are gone. */
   end(): Promise<void>
 }
@@ -75,7 +79,7 @@ function createPresent(): Present {
 
 /** Rejects with the error of the system if no process can be made. `failure` is what it said before it was ready. */
 export async function openHelper(options: HelperOptions): Promise<Helper | { failure: string }> {
-  const { words, cwd, env, table, ownProcesses } = options
+  const { words, cwd, env, table, hasSetsid, ownProcesses } = options
   const [file = '', ...args] = words
   const child = spawn(file, args, {
     cwd,
@@ -91,6 +95,12 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   for (const stream of [life, control, child.stderr!]) stream.on('error', () => {})
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const silent = new Promise<void>((resolve) => child.stderr!.once('close', resolve))
+
+  control.write(readyCommand(hasSetsid))
+  /** See the watcher in `helper-script.ts`. */
+  const note = (line: string) => ownProcesses || life.write(`${line}\n`)
+  const endLife = () => life.end(ownProcesses ? '' : 'done\n')
+  note(env.CASEFILE_RUN ?? '-')
 
   let said = ''
   child.stderr!.on('data', (bytes: Buffer) => {
@@ -119,12 +129,17 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     } else present?.words.push(line)
   })
 
+  const kill = () => {
+    if (isRunning(child)) child.ref()
+    child.kill('SIGKILL')
+  }
   const end = async () => {
-    for (const stream of [life, control]) stream.destroy()
+    endLife()
+    control.destroy()
     const isGone = exited.then(() => true)
     const isLate = delay(END_WITHIN_MS, false, { ref: false })
     if (isRunning(child)) child.ref()
-    if (!(await Promise.race([isGone, isLate]))) child.kill('SIGKILL')
+    if (!(await Promise.race([isGone, isLate]))) kill()
     const deadline = performance.now() + END_WITHIN_MS
     while (ownProcesses && isRunningAt(first) && performance.now() < deadline) await delay(POLL_MS)
   }
@@ -134,7 +149,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   const failed = Promise.all([exited, silent]).then(() => said)
   const failure = await whyNotReady(options, ready, failed)
   if (failure !== null) {
-    child.kill('SIGKILL')
+    kill()
     await end()
     return { failure }
   }
@@ -151,7 +166,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     for (const id of ids) known.delete(id)
     if (present?.pid) signalGroup(present.pid, 'SIGKILL')
     present?.end({ exit: null, signal: 'SIGKILL' })
-    life.destroy()
+    endLife()
   })
   // it must not keep this service from ending, which ends it
   child.unref()
@@ -162,7 +177,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
   let turn: Promise<void> = Promise.resolve()
   const programs = () => childrenOf(pid, first)
 
-  async function holdNext(number: number, signal: AbortSignal, onEnd: () => void) {
+  async function holdNext(script: string, signal: AbortSignal, onEnd: () => void) {
     if (!isRunning(child) || signal.aborted) {
       onEnd()
       return { failure: 'its helper has ended' }
@@ -170,31 +185,32 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     const own = createPresent()
     present = own
     handles[1]!.ref()
-    control.write(`${number}\n`)
+    control.write(startCommand(script))
     void own.ended.then(() => {
       present = null
-      if (!ownProcesses) life.write('\n')
       handles[1]!.unref()
       onEnd()
     })
     const failed = own.ended.then(() => ({ failure: own.words.join(' ') }))
     const begun = await Promise.race([own.begun, failed])
     if (begun !== null && typeof begun === 'object') return begun
-    const say = (word: string) => void control.write(`${word}\n`)
+    // the helper does nothing with such a line if the script has ended
+    const say = (word: ':' | '') => void control.write(`${word}\n`)
     try {
       own.pid = begun ?? programs()[0] ?? null
     } finally {
-      if (own.pid === null || signal.aborted) say('no')
+      if (own.pid === null || signal.aborted) say('')
     }
     if (own.pid === null) return { failure: 'it was killed before it began' }
-    if (!ownProcesses) life.write(`${own.pid}\n`)
-    return { pid: own.pid, exited: own.ended, go: () => say('go') }
+    note(`${own.pid}:${encodeURIComponent(processStart(own.pid) ?? '')}`)
+    return { pid: own.pid, exited: own.ended, go: () => say(':') }
   }
 
   return {
     pid,
     isAlive: () => isRunning(child),
-    async hold(number, signal) {
+    kill,
+    async hold(script, signal) {
       let stop = () => {}
       const stopped = new Promise<{ failure: string }>((resolve) => {
         stop = () => resolve({ failure: 'stopped before it was ready' })
@@ -207,7 +223,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
         turn = new Promise<void>((resolve) => {
           onEnd = resolve
         })
-        const held = before.then(() => holdNext(number, signal, onEnd))
+        const held = before.then(() => holdNext(script, signal, onEnd))
         held.catch(() => {}) // nothing waits for it once it is stopped
         return await Promise.race([held, stopped])
       } finally {

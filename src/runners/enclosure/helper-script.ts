@@ -3,7 +3,10 @@
  * for commands and reports, 5 is the table of mounts. Its variables cannot clash with the program's.
  */
 
-import { childrenFile, openFilePath } from '../../platform/proc.ts'
+import { fileURLToPath } from 'node:url'
+import { workerFile } from '../../package-files.ts'
+import { openFilePath } from '../../platform/proc.ts'
+import { quoteForShell } from '../shell-quote.ts'
 import {
   FIRST_DESCRIPTOR,
   MOST_OPENED,
@@ -11,27 +14,26 @@ import {
   type SandboxFolders,
 } from '../process/sandbox-plan.ts'
 
-const CHILDREN_OF_FIRST = childrenFile('$1')
+const END_LEFT = [process.execPath, fileURLToPath(workerFile('runners/process/end-left-main.ts'))]
+  .map(quoteForShell)
+  .join(' ')
 const DESCRIPTORS = Array.from({ length: MOST_OPENED }, (_, index) => FIRST_DESCRIPTOR + index)
 
 /**
  * The first child waits for the end of this service, and collects orphans. In a process namespace it is the first
- * process: its end is the end of all others. Elsewhere the service writes the id of each program and an empty line at its
- * end; the group of the last one is killed, and so are its descendants. Trap: dash gives `/dev/null` to what it starts in the background.
+ * process: its end is the end of all others. Elsewhere the service writes which programs it starts, and `done` if it ends the
+ * run itself. Trap: dash gives `/dev/null` to what it starts in the background.
  */
 const WATCH = `
-casefile_end() {
-  casefile_children=
-  read -r casefile_children <"${CHILDREN_OF_FIRST}"
-  kill -s KILL -- "-$1" "$1"
-  for casefile_child in $casefile_children; do (casefile_end "$casefile_child"); done
-}
 exec 4<&0 </dev/null
 (
   (
-    casefile_group=
-    while read -r casefile_line; do casefile_group=$casefile_line; done
-    [ -z "$casefile_group" ] || casefile_end "$casefile_group"
+    casefile_left=
+    while read -r casefile_line; do casefile_left="$casefile_left $casefile_line"; done
+    case $casefile_left in
+      '' | *' done') ;;
+      *) unset NODE_OPTIONS; cd / && exec ${END_LEFT} $casefile_left ;;
+    esac
   ) <&4 3>&- &
   echo watching >&3
   exec 3>&- 4<&-
@@ -82,36 +84,30 @@ while [ "$1" != run ]; do
   shift 2
 done
 shift
-[ "$#" -eq 0 ] || exec "$@"
+exec "$@" <&3
 `
 
-/**
- * Runs one start script after the other, by its number, and reports how it ended. The shell itself says on standard error
- * if a program was ended by a signal. In the foreground, because what a shell starts in the background ignores SIGINT.
- */
-const LOOP = `
-exec 2>&3
-echo "ready\${BASH_VERSION:+ bash}" >&3
-while read -r casefile_number <&3; do
-  (. "./$casefile_number.run")
-  echo "exit $?" >&3
-done
-`
-
-/** For systems without setsid: a shell with job control makes a process group of each program, if it can. */
-const GROUPS = 'set -m'
-
+/** A shell that reads its commands from descriptor 3: programs of the same user could change a file, and write to a pipe. */
 const SHELL = '/bin/sh'
 const NAME = 'casefile'
 
-/** If this service did not end it, the folder of its pipes is still there. */
-const REMOVE = `
-[ ! -d "$1" ] || command -p rm -rf -- "$1"
-`
+/** The first command. Job control, if there is any, makes a process group of each program on systems without setsid. */
+export function readyCommand(hasSetsid: boolean): string {
+  return `${hasSetsid ? '' : 'set -m; '}exec 2>&3; echo "ready\${BASH_VERSION:+ bash}" >&3\n`
+}
 
-/** The words of a helper without mounts; `folder` is that of its pipes. */
-export function plainHelper(folder: string, hasSetsid: boolean): string[] {
-  return [SHELL, '-c', `${WATCH}${hasSetsid ? '' : GROUPS}${LOOP}${REMOVE}`, NAME, folder]
+/**
+ * Runs a start script, and reports how it ended; the shell itself says on standard error if a signal ended it. In the
+ * foreground, because what a shell starts in the background ignores SIGINT. One command, so that the shell reads no
+ * further before its end.
+ */
+export function startCommand(script: string): string {
+  return `(${script}); echo "exit $?" >&3\n`
+}
+
+/** The words of a helper without mounts. */
+export function plainHelper(): string[] {
+  return [SHELL, '-c', `${WATCH}exec ${SHELL} <&3`, NAME]
 }
 
 /** The words behind `unshare` of a helper that makes mounts; `drop` are the words that drop its power to undo them. */
@@ -120,8 +116,8 @@ export function mountHelper(
   { opened, checks, overlay }: MountPlan & Pick<SandboxFolders, 'overlay'>,
   drop: readonly string[],
 ): string[] {
-  const rest = drop.length === 0 ? [] : [...drop, SHELL, '-c', LOOP, NAME]
-  const script = `${WATCH}${MOUNT}${LOOP}`
+  const rest = [...drop, SHELL]
+  const script = `${WATCH}${MOUNT}`
   const memory = overlay?.inMemory ? ['memory', overlay.layer] : []
   return [SHELL, '-c', script, NAME, mount, ...memory, ...opened, 'in', ...checks, 'run', ...rest]
 }

@@ -13,6 +13,8 @@ export interface LaunchOptions {
   /** The program and its arguments. No shell is involved unless this names one. */
   argv: readonly string[]
   cwd: string
+  /** See `EnclosedProgram`. */
+  within?: string | undefined
   /** The whole environment except PWD: nothing is inherited from this process. */
   env: Record<string, string>
   sandbox: Sandbox
@@ -23,7 +25,7 @@ export interface LaunchOptions {
 
 /** Starts a program in the sandbox that waits until `begin` is called. */
 export async function launch(options: LaunchOptions): Promise<Launched | NotLaunched> {
-  const { argv, env, sandbox, stdin, signal } = options
+  const { argv, within, env, sandbox, stdin, signal } = options
   const [name, ...args] = argv
   if (name === undefined) throw new TypeError('argv is empty: it must name a program')
   const cwd = resolve(options.cwd)
@@ -35,7 +37,7 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   if (startError !== null) return { startError }
   const wrong = await wrongFolder(cwd)
   if (wrong !== null) return { startError: wrong }
-  return sandbox.start({ words, cwd, env, stdin, signal })
+  return sandbox.start({ words, cwd, within, env, stdin, signal })
 }
 
 function wrongWords(words: readonly string[]): string | null {

@@ -90,11 +90,11 @@ export function noSandbox(reason = 'no sandbox was requested'): Sandbox {
   const setsid = findTool('setsid')
   const open = async (env: Record<string, string>) => {
     const pipes = openPipeFolder()
-    const words = plainHelper(pipes.path, setsid !== null)
     return enclosedBy(pipes, {
-      words,
+      words: plainHelper(),
       env,
       table: null,
+      hasSetsid: setsid !== null,
       ownProcesses: false,
       withinMs: READY_WITHIN_MS,
     })
@@ -124,7 +124,8 @@ async function openMounts(
   }
   try {
     const words = [...outer, ...mountHelper(mount, { ...plan, overlay: found.overlay }, drop)]
-    const options = { words, env, table, ownProcesses, withinMs: READY_WITHIN_MS, signal }
+    const waits = { withinMs: READY_WITHIN_MS, signal }
+    const options = { words, env, table, hasSetsid: true, ownProcesses, ...waits }
     const enclosed = await enclosedBy(pipes, options)
     return 'failure' in enclosed ? { failure: reasonOf(enclosed.failure) } : enclosed
   } catch (error) {

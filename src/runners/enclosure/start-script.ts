@@ -7,6 +7,7 @@ export interface StartFacts {
   /** The program, an absolute path, and its arguments, with all words before it. */
   words: readonly string[]
   cwd: string
+  within: string | undefined
   env: Readonly<Record<string, string>>
   /** The environment of the helper, from which the shell starts. */
   inherited: Readonly<Record<string, string>>
@@ -25,7 +26,7 @@ const SETTABLE =
  * program never runs. The program gets none of the descriptors of the helper.
  */
 export function startScript(facts: StartFacts): string {
-  const { words, cwd, env, inherited, input, output, errors } = facts
+  const { words, cwd, within, env, inherited, input, output, errors } = facts
   const names = [...new Set([...Object.keys(inherited), ...Object.keys(env)])]
   const changed = names.filter((name) => SETTABLE.test(name) && env[name] !== inherited[name])
   const gone = changed.filter((name) => env[name] === undefined)
@@ -33,12 +34,18 @@ export function startScript(facts: StartFacts): string {
   return [
     `exec 4<${input} 5>${output} 6>${errors} || exit`,
     `cd -P -- ${quoteForShell(cwd)} || exit`,
+    ...(within === undefined ? [] : [mustBeWithin(within)]),
     `unset ${['OLDPWD', ...gone].join(' ')}`,
     ...set.map((name) => `export ${name}=${quoteForShell(env[name]!)}`),
     SHOWS_PROCESSES ? 'echo begun >&3' : `/bin/sh -c 'echo "begun $PPID" >&3'`,
-    'read -r casefile_go <&3 && [ "$casefile_go" = go ] || exit',
+    'read -r casefile_go <&3 && [ "$casefile_go" = : ] || exit',
     'exec <&4 >&5 2>&6 3>&- 4<&- 5>&- 6>&-',
     `exec ${words.map(quoteForShell).join(' ')}`,
-    '',
   ].join('\n')
+}
+
+/** An earlier program may have replaced the folder by a link. */
+function mustBeWithin(folder: string): string {
+  const elsewhere = 'echo "its folder leads outside of the working folder" >&3; exit'
+  return `case $PWD/ in ${quoteForShell(folder)}/*) ;; *) ${elsewhere} ;; esac`
 }

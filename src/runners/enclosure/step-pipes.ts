@@ -3,11 +3,14 @@
 import {
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -24,14 +27,10 @@ import { runProgram } from '../../platform/program.ts'
 export type StandardInput = 'none' | 'pipe' | { text: string }
 
 export interface StepPipes {
-  /** The name of its start script, without `.run`. */
-  number: number
   /** What the program opens, in the folder. */
   names: { input: string; output: string; errors: string }
   stdout: Readable
   stderr: Readable
-  /** Stores the start script. */
-  write(script: string): void
   /** Call this once the program has opened its ends. Returns where to write its input; null if there is nothing to write. */
   handOver(): Writable | null
   /** Call this if it never will. */
@@ -54,20 +53,45 @@ const KINDS = ['in', 'out', 'err']
  * where services with another TMPDIR have it, so that no run can make it for them.
  */
 export function pipeRoots(): string[] {
-  const user = process.getuid?.() ?? 0
-  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
-  return [...parents].map((parent) => {
-    const path = join(parent, `casefile-pipes-${user}`)
+  return rootPaths().map((path) => {
     try {
       mkdirSync(path, 0o700)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
     }
-    const { uid, mode } = lstatSync(path)
-    if ((mode & 0o170077) !== 0o040000 || (process.getuid && uid !== user))
-      throw new Error(`${path} must be a folder that only you can use: remove it`)
+    if (!isOwn(path)) throw new Error(`${path} must be a folder that only you can use: remove it`)
     return path
   })
+}
+
+function rootPaths(): string[] {
+  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
+  return [...parents].map((parent) => join(parent, `casefile-pipes-${process.getuid?.() ?? 0}`))
+}
+
+function isOwn(path: string): boolean {
+  const { uid, mode } = lstatSync(path)
+  return (mode & 0o170077) === 0o040000 && (!process.getuid || uid === process.getuid())
+}
+
+/** Removes the folders of services that were killed. */
+export async function sweepPipeFolders(): Promise<void> {
+  for (const root of rootPaths().filter((path) => existsSync(path) && isOwn(path))) {
+    const left = readdirSync(root).map((name) => join(root, name))
+    for (const path of left.filter(isLeft)) await removeStubborn(path)
+  }
+}
+
+/** A pipe that its service reads as long as it lives: opening it to write fails without a reader. */
+const ALIVE = 'alive'
+
+function isLeft(folder: string): boolean {
+  try {
+    closeSync(openSync(join(folder, ALIVE), O_WRONLY | O_NONBLOCK | O_NOFOLLOW))
+    return false
+  } catch (error) {
+    return hasCode(error, 'ENXIO')
+  }
 }
 
 /**
@@ -77,7 +101,12 @@ export function pipeRoots(): string[] {
 export function openPipeFolder(): PipeFolder {
   const path = mkdtempSync(join(pipeRoots()[0]!, 'run-'))
   let count = 0
-  let made: Promise<void> = makePipes(path, 1)
+  let alive: number | null = null
+  const unread = `${ALIVE}.new`
+  let made = makePipes(path, 1, [unread]).then(() => {
+    alive = openSync(join(path, unread), O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    renameSync(join(path, unread), join(path, ALIVE))
+  })
   made.catch(() => {}) // `next` rejects with it
   return {
     path,
@@ -89,16 +118,19 @@ export function openPipeFolder(): PipeFolder {
     },
     async remove() {
       await Promise.allSettled([made])
+      if (alive !== null) closeSync(alive)
+      alive = null
       await removeStubborn(path)
     },
   }
 }
 
-async function makePipes(folder: string, first: number): Promise<void> {
+async function makePipes(folder: string, first: number, more: string[] = []): Promise<void> {
   const numbers = Array.from({ length: AT_ONCE }, (_, index) => first + index)
+  const names = numbers.flatMap((number) => KINDS.map((kind) => `${number}.${kind}`))
   const { exit, stderr } = await runProgram({
     file: serviceProgram('mkfifo'),
-    args: ['-m', '600', ...numbers.flatMap((number) => KINDS.map((kind) => `${number}.${kind}`))],
+    args: ['-m', '600', ...names, ...more],
     cwd: folder,
     env: process.env,
     input: '',
@@ -114,7 +146,7 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
   const streams: Socket[] = []
   const close = () => {
     for (const descriptor of held.splice(0)) closeSync(descriptor)
-    for (const kind of [...KINDS, 'run', 'text']) rmSync(at(kind), { force: true })
+    for (const kind of [...KINDS, 'text']) rmSync(at(kind), { force: true })
   }
   const closeAll = () => {
     for (const stream of streams) stream.destroy()
@@ -135,7 +167,6 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
     const [stdout, stderr] = [openReader('out'), openReader('err')]
     const read = input === 'none' ? null : input === 'pipe' ? 'in' : 'text'
     return {
-      number,
       names: {
         input: read === null ? '/dev/null' : `./${number}.${read}`,
         output: `./${number}.out`,
@@ -143,7 +174,6 @@ function openPipes(folder: string, number: number, input: StandardInput): StepPi
       },
       stdout,
       stderr,
-      write: (script) => writeFileSync(at('run'), script, PRIVATE),
       handOver() {
         const stdin = input === 'pipe' ? openWriter(at('in')) : null
         close()

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { endProcessGroup } from '../process/process-group.ts'
 import { TIME_LIMITS, type TimeLimits } from '../time-limits.ts'
 import { launch } from './launch.ts'
 import { noSandbox, type Sandbox } from './sandbox.ts'
@@ -12,6 +11,8 @@ export interface StepProcessOptions {
   /** The program and its arguments. No shell is involved unless this names one. */
   argv: string[]
   cwd: string
+  /** See `EnclosedProgram`. */
+  within?: string
   /** The whole environment: nothing is inherited from this process. */
   env: Record<string, string>
   timeoutMs: number
@@ -69,8 +70,7 @@ async function runIn(sandbox: Sandbox, options: StepProcessOptions): Promise<Ste
   const streams = { stdout, stderr }
 
   const { limits = TIME_LIMITS } = options
-  const endGroup = () => endProcessGroup(pid, limits.terminate, () => !started.hasExited())
-  const end = endOnDemand(endGroup, options)
+  const end = endOnDemand(() => started.end(limits.terminate), options)
   const failures: unknown[] = []
   const fail = (error: unknown) => {
     failures.push(error)

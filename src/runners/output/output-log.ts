@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { plainText } from '../../files/plain-text.ts'
+import { storageError } from '../../files/storage-error.ts'
 import { excerpt } from './output-excerpt.ts'
 
 const MIB = 1024 * 1024
@@ -10,11 +11,11 @@ const READ_WHOLE_FACTOR = 4
 
 export interface OutputLog {
   /**
-   * Written bytes survive the end of this process, but not a crash of the machine. Disk errors are not thrown here
-   * but by `close`.
+   * Written bytes survive the end of this process, but not a crash of the machine. Disk errors are not thrown here:
+   * `close` returns the first.
    */
   write(bytes: Uint8Array): void
-  /** Flushes everything to disk. Rejects with the first disk error. */
+  /** Flushes everything to disk. */
   close(): Promise<OutputLogResult>
 }
 
@@ -24,6 +25,8 @@ export interface OutputLogResult {
   /** The number of bytes in the file, without the line that says where it was cut. */
   kept: number
   truncated: boolean
+  /** Why not all of it could be stored. */
+  failure?: unknown
   /** Of the bytes in the file. */
   sha256: string
 }
@@ -53,12 +56,15 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
     const truncated = kept < bytes
     if (truncated) append(Buffer.from(cutLine(maxBytes, bytes - kept)))
     try {
-      if (failed) throw failed.error
       if (bytes > 0) await file.sync()
+    } catch (error) {
+      failed ??= { error }
     } finally {
       await file.close()
     }
-    return { bytes, kept, truncated, sha256: hash.digest('hex') }
+    const result = { bytes, kept, truncated, sha256: hash.digest('hex') }
+    if (!failed) return result
+    return { ...result, truncated: true, failure: storageError(failed.error, path) }
   }
 
   return {
@@ -114,7 +120,7 @@ function cutLine(maxBytes: number, dropped: number): string {
   return `\n[casefile: output cut here at ${limit}; ${dropped} more bytes were dropped]\n`
 }
 
-/** Returns the error, so that it can be thrown later by `close`. */
+/** Returns the error, for `close`. */
 function attempt(work: () => void): { error: unknown } | undefined {
   try {
     work()

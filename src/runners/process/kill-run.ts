@@ -3,10 +3,12 @@ import { SHOWS_PROCESSES } from '../../platform/proc.ts'
 import { processStart } from '../../platform/processes.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
 import { endProcessGroup, signalGroup } from './process-group.ts'
-import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
+import { findRunProcesses, type IdentifiedRun, type RunProcess } from './run-processes.ts'
 
 const TOTAL_MS = 5_000
 const POLL_MS = 50
+/** A process that forks and exits during one look is not in it, nor is its child. */
+const EMPTY_LOOKS = 2
 
 /**
  * Ends every process of a run that `findRunProcesses` finds, including those that started their own session or cleared
@@ -18,17 +20,18 @@ export async function killRun(run: IdentifiedRun, graceMs: number): Promise<numb
   if (!SHOWS_PROCESSES) return endGroups(run, graceMs)
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
-  for (;;) {
+  for (let emptyLooks = 0; ; ) {
     const alive = aliveOf(run)
     const elapsed = performance.now() - began
-    if (alive.size === 0 || elapsed > TOTAL_MS) {
-      return [...signalled.keys()].filter((key) => !alive.has(key)).length
-    }
-    const signal = elapsed < graceMs ? 'SIGTERM' : 'SIGKILL'
+    emptyLooks = alive.size === 0 ? emptyLooks + 1 : 0
+    const isOver = emptyLooks === EMPTY_LOOKS || elapsed > TOTAL_MS
+    const signal = isOver || elapsed >= graceMs ? 'SIGKILL' : 'SIGTERM'
     for (const [key, pid] of alive) {
       if (signalled.get(key) !== signal && send(pid, signal)) signalled.set(key, signal)
     }
-    await delay(POLL_MS)
+    if (signal === 'SIGKILL') for (const { pid } of groupsOf(run)) signalGroup(pid, signal)
+    if (isOver) return [...signalled.keys()].filter((key) => !alive.has(key)).length
+    if (alive.size > 0) await delay(POLL_MS)
   }
 }
 
@@ -38,12 +41,16 @@ export function killRunById(runId: string, graceMs = TIME_LIMITS.endRun): Promis
 }
 
 /** A group without its leader is still the run's, as no new process gets the id while the group has members. */
-async function endGroups({ processes }: IdentifiedRun, graceMs: number): Promise<number> {
-  const groups = processes.filter(({ pid, start }) => {
+function groupsOf({ processes }: IdentifiedRun): RunProcess[] {
+  return processes.filter(({ pid, start }) => {
     if (start === null) return false
     const present = processStart(pid)
     return (present === null || present === start) && signalGroup(pid, 0)
   })
+}
+
+async function endGroups(run: IdentifiedRun, graceMs: number): Promise<number> {
+  const groups = groupsOf(run)
   await Promise.all(groups.map(({ pid }) => endProcessGroup(pid, graceMs)))
   return groups.length
 }

@@ -5,11 +5,10 @@ import { trimLines } from '../../markdown/lines.ts'
 import { sha256 } from '../../markdown/session-file.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { endRun, type RunEnd } from '../../model/decide-session.ts'
-import { sessionMove } from '../../model/session.ts'
 import { splitPresented } from '../../runners/agents/plan-text.ts'
 import type { SessionDeps } from '../deps.ts'
 import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
-import { missingHypothesis } from '../plan-mode.ts'
+import { beginPlanning, missingHypothesis } from '../plan-mode.ts'
 import { appendLine } from '../run-recorder.ts'
 import { isStandingFile } from './standing-calls.ts'
 import type { PresentedPlan, Talk } from './talk.ts'
@@ -44,7 +43,9 @@ export async function planInTerminal(
   const { case_id, session_id } = job
   const present = await store.read(case_id)
   const { provider, state } = sessionOf(present, session_id)
-  if (state === 'created') await beginPlanning(deps, job)
+  if (state === 'created') {
+    await beginPlanning(deps, job, { event: 'context_loaded', fields: { files: ['case.md'] } })
+  }
   await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
   const presented = await talk.nextPlan(job.signal)
   const end: RunEnd = { mode: 'plan', state: 'abandoned' }
@@ -73,18 +74,6 @@ function whyNoPlan({ ending, reason }: Job): string {
   if (ending === 'abandon') return reason ?? 'The operator abandoned the session.'
   if (ending === 'stop') return 'The service was stopped before the agent presented a plan.'
   return 'The conversation with the agent ended before it presented a plan.'
-}
-
-async function beginPlanning({ store, now }: SessionDeps, job: Job): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
-    const edit = sessionMove(session, {
-      trigger: 'context_loaded',
-      now: now(),
-      before: [{ event: 'context_loaded', fields: { files: ['case.md'] } }],
-    })
-    return [{ file: 'session', number: session.number, edit }]
-  })
 }
 
 /** Reads the working folder, once per session. */

@@ -84,7 +84,8 @@ export function encodeFolder(entry: CaseEntry, published: Reading): string {
   })
 }
 
-export function decodeCase(folder: string, records: readonly Omit<StoredRecord, 'text'>[]) {
+/** The case without its files, which `addRecords` adds. */
+export function decodeFolder(folder: string) {
   const { published, folders, ...others } = JSON.parse(folder) as CaseEntry & {
     published: Published
   }
@@ -96,6 +97,10 @@ export function decodeCase(folder: string, records: readonly Omit<StoredRecord, 
     notes: new Map(),
     vanished: false,
   }
+  return { entry, published }
+}
+
+export function addRecords(entry: CaseEntry, records: readonly Omit<StoredRecord, 'text'>[]): void {
   for (const { file, record } of records) {
     const value = JSON.parse(record)
     const [, part, name] = RECORD_FILE.exec(file) ?? []
@@ -104,7 +109,6 @@ export function decodeCase(folder: string, records: readonly Omit<StoredRecord, 
     else if (part === 'proof') entry.proofs.set(name!, value)
     else entry.notes.set(file, value)
   }
-  return { entry, published }
 }
 
 /** `known`: hashes of files that cannot be read now. */
@@ -118,7 +122,10 @@ export function fileHashes(entry: CaseEntry, known: Record<string, string> = {})
 
 const lastHashes = new WeakMap<CaseEntry['notes'], Map<string, string>>()
 
-function noteHashes({ notes }: CaseEntry, known: Record<string, string>): Map<string, string> {
+export function noteHashes(
+  { notes }: CaseEntry,
+  known: Record<string, string> = {},
+): Map<string, string> {
   const last = lastHashes.get(notes)
   if (last) return last
   const hashes = new Map<string, string>()

@@ -28,6 +28,8 @@ export interface Catalog {
   /** The same, or as it was stored last while a start has not looked at the case yet. */
   lastEntry(id: string): CaseEntry | undefined
   has(id: string): boolean
+  /** Loads a case before it is needed, without a long pause if it has many files. */
+  loadInParts(id: string): Promise<void>
   /** The last readable text of a session, or of a case.md beside a running one, by `<case id>/<file>`. */
   lastText(key: string): string | null
   /** The stamps of the case's files when they were read. */
@@ -62,6 +64,8 @@ export interface Catalog {
   reading(id: string): Reading | null
   /** Call when this is published, before `unsavedRows`. */
   setPublished(id: string, reading: Reading | null): void
+  /** A change of a memory file that is published with the next change of the case; its events do not name it. */
+  setNotePublished(id: string, name: string, from: string, to: string): void
   /** Stored cases that a start has not found. */
   notFound(): string[]
   /** Cases that this start had to read; once that is stored, only those that wait for the service. */
@@ -86,12 +90,17 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     cases,
     (id, entry) => {
       row(id)
-      const isDone = baseline(id) === undefined && isAtRest(entry)
-      if (isDone) readAtStart?.delete(id)
-      return encodeListed(known.get(id)!, isDone)
+      if (isDone(entry)) readAtStart?.delete(id)
+      return { stamps: stampsToStore(entry), listed: encodeListed(known.get(id)!) }
     },
     lastText,
   )
+
+  const isDone = (entry: CaseEntry) => baseline(entry.id) === undefined && isAtRest(entry)
+
+  function stampsToStore(entry: CaseEntry): string {
+    return isDone(entry) ? known.get(entry.id)!.stamps : ''
+  }
 
   function unseen() {
     const rows = notSeen ? [] : (stored?.listed() ?? [])
@@ -168,6 +177,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     entry: (id) => present(id)?.entry,
     lastEntry: (id) => load(id)?.entry ?? undefined,
     has: (id) => known.has(id),
+    loadInParts: (id) => cases.loadInParts(id, () => known.has(id)),
     lastText: (key) => lastText(...partsOfKey(key)),
     stamps: (id) => known.get(id)?.stamps,
     lastStamps: (id) => known.get(id)?.stamps ?? unseen().get(id)?.stamps,
@@ -188,7 +198,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const loaded = load(entry.id)!
       Object.assign(loaded, { entry, folder: null, json: null })
       listed.stamps = stampsOf(entry)
-      if (!loaded.isUnpublished) unsaved.add(entry.id)
+      if (!loaded.isUnpublished) unsaved.restamp(entry.id, stampsToStore(entry))
     },
     remove(id) {
       const before = load(id)
@@ -233,6 +243,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       Object.assign(loaded, { published, isUnpublished: false })
       cases.keep(id, loaded)
       unsaved.add(id)
+    },
+    setNotePublished(id, name, from, to) {
+      const loaded = load(id)
+      const published = loaded?.published
+      if (!published || (published.notes.get(name) ?? '') !== from) return
+      loaded.published = { ...published, notes: new Map(published.notes).set(name, to) }
     },
     notFound: () => [...unseen().keys()],
     readAtStart: () => [...(readAtStart ?? [])],

@@ -1,6 +1,5 @@
 import { type FinishedRun, finishedRuns } from '../../model/finished-runs.ts'
 import { type TriageRow, triageRow } from '../../model/triage-row.ts'
-import type { ListedCase } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { stampsOf } from './case-stamps.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
@@ -43,12 +42,6 @@ function copied<T>(value: T): T {
   return JSON.parse(JSON.stringify(value))
 }
 
-export function encodeListed(
-  { stamps, row, runs, parent }: Listed,
-  isAtRest: boolean,
-): Omit<ListedCase, 'id'> {
-  return {
-    stamps: isAtRest ? stamps : '',
-    listed: JSON.stringify({ row, runs, parent }),
-  }
+export function encodeListed({ row, runs, parent }: Listed): string {
+  return JSON.stringify({ row, runs, parent })
 }

@@ -1,5 +1,6 @@
 /** Whole cases, in memory only while they are in use or are not stored yet, and loaded from casefile.db again. */
 
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../../model/baseline.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -8,7 +9,7 @@ import { type Reading, readingOf } from '../../model/changes.ts'
 import type { ReadRecords } from '../../state/records.ts'
 import { buildCaseFolder } from '../build-case-folder.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { decodeCase, fileHashes, toReadAgain } from './case-rows.ts'
+import { addRecords, decodeFolder, fileHashes, toReadAgain } from './case-rows.ts'
 
 export interface Loaded {
   /** Null if the case is gone. */
@@ -29,7 +30,9 @@ export type Present = Loaded & { entry: CaseEntry }
 export interface LoadedCases {
   /** `isSeen`: whether this start has looked at the case. */
   load(id: string, isSeen: boolean): Loaded | undefined
-  /** The same, only if it is in memory. */
+  /** The same before it is needed, without a long pause for a case with many files. */
+  loadInParts(id: string, isSeen: () => boolean): Promise<void>
+  /** The case, only if it is in memory. */
   inMemory(id: string): Loaded | undefined
   use(id: string, loaded: Loaded): void
   /** Keeps a case in memory until its rows are written. */
@@ -54,6 +57,7 @@ export interface LoadedCasesDeps {
 
 /** Number of recently used cases in memory. */
 const MAX_RECENT = 300
+const AT_ONCE = 2000
 
 export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
   const { isRunningHere, baseline, stored } = deps
@@ -69,26 +73,51 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
     return loaded.folder
   }
 
+  function add(
+    id: string,
+    isSeen: boolean,
+    { entry, published }: ReturnType<typeof decodeFolder>,
+  ): Loaded {
+    const { hashes, ...others } = published
+    const folder = build(entry)
+    const loaded: Loaded = {
+      entry: isSeen ? entry : toReadAgain(entry, stored!.isOtherFormat),
+      stored: entry,
+      published: { ...readingOf(folder, fileHashes(entry, hashes), null), ...others },
+      isUnpublished: false,
+      folder: isSeen ? folder : null,
+      json: null,
+    }
+    recent.set(id, loaded)
+    return loaded
+  }
+
   const asJson = (loaded: Present) => caseJson(folder(loaded), loaded.entry.file.mtimeMs)
 
   return {
     load(id, isSeen) {
       const known = kept.get(id) ?? recent.get(id)
-      const rows = known ? undefined : stored?.case(id)
-      if (!rows) return known
-      const { entry, published } = decodeCase(rows.folder, rows.records)
-      const { hashes, ...others } = published
-      const folder = build(entry)
-      const loaded: Loaded = {
-        entry: isSeen ? entry : toReadAgain(entry, stored!.isOtherFormat),
-        stored: entry,
-        published: { ...readingOf(folder, fileHashes(entry, hashes), null), ...others },
-        isUnpublished: false,
-        folder: isSeen ? folder : null,
-        json: null,
+      const folder = known ? undefined : stored?.folder(id)
+      if (folder === undefined) return known
+      // read first: SQLite says where the file is damaged
+      const records = stored!.records(id)
+      const decoded = decodeFolder(folder)
+      addRecords(decoded.entry, records)
+      return add(id, isSeen, decoded)
+    },
+    async loadInParts(id, isSeen) {
+      const row = kept.has(id) || recent.has(id) ? undefined : stored?.folder(id)
+      if (row === undefined) return
+      let records = stored!.records(id, '', AT_ONCE)
+      const decoded = decodeFolder(row)
+      addRecords(decoded.entry, records)
+      while (records.length === AT_ONCE) {
+        await setImmediate()
+        records = stored!.records(id, records.at(-1)!.file, AT_ONCE)
+        addRecords(decoded.entry, records)
       }
-      recent.set(id, loaded)
-      return loaded
+      const isSame = !kept.has(id) && !recent.has(id) && stored!.folder(id) === row
+      if (isSame) add(id, isSeen(), decoded)
     },
     inMemory: (id) => kept.get(id) ?? recent.peek(id),
     use: (id, loaded) => void recent.set(id, loaded),

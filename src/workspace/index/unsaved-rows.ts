@@ -1,8 +1,7 @@
 /** What of the index is not in casefile.db yet, and goes there with the next transaction. */
 
-import type { Reading } from '../../model/changes.ts'
 import type { Run } from '../../state/database.ts'
-import { putCase, removeCase, type StoredCase } from '../../state/records.ts'
+import { putCase, putStamps, removeCase, type StoredCase } from '../../state/records.ts'
 import { trailsBesideRows } from '../trail-memory.ts'
 import { changedRecords, encodeFolder } from './case-rows.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'
@@ -10,6 +9,8 @@ import type { LoadedCases, Present } from './loaded-cases.ts'
 export interface UnsavedRows {
   /** Call for a case whose rows are outdated, once that is published. */
   add(id: string): void
+  /** Call for a case with newer stamps, and nothing else. */
+  restamp(id: string, stamps: string): void
   /** Call when a case has changed since. */
   delete(id: string): void
   /** The rows of this case, or of those that were added last, which are then no longer unsaved. */
@@ -18,8 +19,6 @@ export interface UnsavedRows {
 
 export interface RowsToWrite {
   isEmpty: boolean
-  /** What the rows say was published of each case. */
-  published: readonly [id: string, Reading][]
   write(run: Run): void
   /** Call when they are stored. */
   onWritten(): void
@@ -35,6 +34,7 @@ export function createUnsavedRows(
   lastText: (id: string, file: string) => string | null,
 ): UnsavedRows {
   const unsaved = new Set<string>()
+  const restamped = new Map<string, string>()
 
   function writeOf(id: string): ((run: Run) => void) | null {
     const loaded = cases.inMemory(id)
@@ -64,22 +64,23 @@ export function createUnsavedRows(
 
   return {
     add(id) {
+      restamped.delete(id)
       unsaved.delete(id) // so that it is the last one
       unsaved.add(id)
     },
+    restamp: (id, stamps) => void restamped.set(id, stamps),
     delete: (id) => void unsaved.delete(id),
     take(id) {
+      const stamps = id === undefined ? [...restamped] : []
       const ids = id === undefined ? [...unsaved].slice(-MAX_AT_ONCE) : unsaved.has(id) ? [id] : []
       const written = ids.map((id) => cases.kept.get(id))
       const writes = ids.map(writeOf).filter((write) => write !== null)
       for (const id of ids) unsaved.delete(id)
+      if (id === undefined) restamped.clear()
       return {
-        isEmpty: writes.length === 0,
-        published: ids.flatMap((each): [string, Reading][] => {
-          const published = cases.inMemory(each)?.published
-          return published ? [[each, published]] : []
-        }),
+        isEmpty: writes.length + stamps.length === 0,
         write(run) {
+          for (const [each, text] of stamps) putStamps(run, each, text)
           for (const write of writes) write(run)
         },
         onWritten() {

@@ -47,16 +47,26 @@ export function createStabilityDetector(): StabilityDetector {
 /** Which changed files a read pass accepts: those that look complete, or all when there is no more time to wait. */
 export type AcceptPolicy = 'complete' | 'anything'
 
+/** The half-saved files that a request waits for: memory files and records, only records, or none. */
+export type WaitsFor = 'all' | 'records' | 'none'
+
 /** One read of the files of a case. */
 export interface ReadPass {
   /** Whether to accept a changed file now. `stamp` is called only if needed. */
-  accept(path: string, stamp: () => FileStamp | null, isComplete: boolean): boolean
+  accept(
+    path: string,
+    stamp: () => FileStamp | null,
+    isComplete: boolean,
+    isNote?: boolean,
+  ): boolean
   /** Call if the content at this path is known. */
   markUnchanged(path: string): void
   /** Set if so many files are new that some are left for the next pass. */
   isPartial: boolean
   /** In how many ms to read again what looks half-saved; 0 if everything was accepted. */
   readonly retryInMs: number
+  /** The same for the files that a request waits for. */
+  waitMs(waitsFor: WaitsFor): number
 }
 
 /** `written`: files that the service has just written. */
@@ -66,22 +76,26 @@ export function createReadPass(
   written: readonly string[] = [],
 ): ReadPass {
   let retryInMs = 0
+  let recordInMs = 0
+  const earlier = (known: number, ms: number) => (known === 0 ? ms : Math.min(known, ms))
   return {
     isPartial: false,
-    accept(path, stamp, isComplete) {
+    accept(path, stamp, isComplete, isNote = false) {
       const isAccepted = isComplete || policy === 'anything' || written.includes(path)
       const ms = isAccepted ? 0 : stability.remainingMs(path, stamp())
       if (ms === 0) {
         stability.forget(path)
         return true
       }
-      retryInMs = retryInMs === 0 ? ms : Math.min(retryInMs, ms)
+      retryInMs = earlier(retryInMs, ms)
+      if (!isNote) recordInMs = earlier(recordInMs, ms)
       return false
     },
     markUnchanged: stability.forget,
     get retryInMs() {
       return retryInMs
     },
+    waitMs: (waitsFor) => ({ all: retryInMs, records: recordInMs, none: 0 })[waitsFor],
   }
 }
 

@@ -14,6 +14,7 @@ import type { Layout } from '../layout.ts'
 import type { Scan } from '../scan.ts'
 import type { DueQueue } from './due-queue.ts'
 import { createFolderWatcher, type WatchHealth } from './folder-watcher.ts'
+import type { WaitsFor } from './stability.ts'
 
 /**
  * Keeps the catalog up to date with the files. Watcher events only say where to read; the scan finds what changed,
@@ -32,10 +33,10 @@ export interface Synchronizer {
   takeChanged(caseId: string): ReadonlySet<string> | null
   /** Any file of this case may have changed. */
   mustReadAll(caseId: string): void
-  /** Reads a case now if one of its files has changed. Waits for a person who is saving, up to a limit. */
+  /** Reads a case now if one of its files has changed. Waits for a person who is saving a record, up to a limit. */
   freshen(caseId: string): Promise<void>
-  /** Reads all cases that are known to have changed, so that a list shows every earlier edit. */
-  freshenAll(): Promise<void>
+  /** Reads all cases that are known to have changed, so that a list shows every earlier edit. Waits for records too. */
+  freshenAll(waitsFor?: WaitsFor): Promise<void>
   /** Compares the stamps of all files and queues the cases that differ. */
   rescan(): Promise<void>
   /** Checks at once whether the folder of cases was created or replaced. */
@@ -47,7 +48,7 @@ export interface Synchronizer {
 
 export interface SynchronizerDeps {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'stamps' | 'size'>
+  catalog: Pick<Catalog, 'ids' | 'stamps' | 'size' | 'loadInParts'>
   scan: Pick<Scan, 'readCase' | 'compareNames' | 'readAll' | 'unknownEntries' | 'canList'>
   mutex: KeyedMutex
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
@@ -176,10 +177,10 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     reading.delete(own)
   }
 
-  async function freshen(id: string): Promise<void> {
+  async function freshen(id: string, waitsFor: WaitsFor = 'records'): Promise<void> {
     // usually nothing has changed, and the request need not wait for the mutex
     const known = catalog.stamps(id)
-    if (hasMany(known)) await pendingEvents()
+    if (hasMany(known)) await catalog.loadInParts(id).then(pendingEvents)
     if (known && (await isUnchanged(known, layout.caseFolder(id), changedFiles(id)))) return
     const began = performance.now()
     const own = { id }
@@ -189,8 +190,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         queue.delete(id)
         reading.add(own)
         try {
-          const { retryInMs } = await scan.readCase(id)
-          return performance.now() - began < HALF_SAVED_TIMEOUT_MS ? retryInMs : 0
+          const { waitMs } = await scan.readCase(id)
+          return performance.now() - began < HALF_SAVED_TIMEOUT_MS ? waitMs(waitsFor) : 0
         } finally {
           reading.delete(own)
         }
@@ -200,7 +201,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     }
   }
 
-  async function freshenAll(): Promise<void> {
+  async function freshenAll(waitsFor: WaitsFor = 'records'): Promise<void> {
     if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
     if (!isLive()) await rescanForList()
     await pendingEvents()
@@ -208,7 +209,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const dirty = dirtyItems()
     dirty.delete(NAMES)
     if (dirty.size === 0) return
-    const all = forEachLimited([...dirty], (id) => retryOnError(id, () => freshen(id)))
+    const all = forEachLimited([...dirty], (id) => retryOnError(id, () => freshen(id, waitsFor)))
     await Promise.race([all, delay(HALF_SAVED_TIMEOUT_MS, undefined, { ref: false })])
   }
 

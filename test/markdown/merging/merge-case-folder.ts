@@ -191,6 +191,13 @@ t.test('a line that a person removed from the history stays removed', async (t) 
   ]
   const { text } = await file('history.md', head + secret, `${head}${secret}- ours\n`, head)
   t.equal(text, `${head}- ours\n`)
+  const twice = await file(
+    'history.md',
+    head + secret.repeat(2),
+    `${head}${secret.repeat(2)}- ours\n`,
+    head + secret,
+  )
+  t.equal(twice.text, `${head}${secret}- ours\n`, 'one of two that are the same')
 })
 
 t.test('notes merge by lines, and keep what both appended', async (t) => {
