@@ -153,6 +153,24 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await form.getByRole('button', { name: 'Cancel' }).click()
   })
 
+  await t.test('an intent is one field, and the rest is proposed', async (t) => {
+    await page.keyboard.press('i')
+    const form = page.locator('#new-intent-form')
+    const proof = form.locator('[name=proof]')
+    await eventually(
+      () => proof.inputValue(),
+      (text) => text === 'npm test -- --fast',
+    )
+    await page.keyboard.type('Fix the sign-in.')
+    t.equal(await form.locator('[name=intent]').inputValue(), 'Fix the sign-in.')
+    await fits(t, page, 'the form of an intent')
+    await form.locator('[name=paths]').fill('src/**, README.md')
+    visitor.expect(/status of 422/)
+    await page.keyboard.press('Control+Enter')
+    t.match(await form.locator('.form-error').innerText(), /an agent that carries it out/)
+    await form.getByRole('button', { name: 'Cancel' }).click()
+  })
+
   await t.test('one of them writes a runbook from a template', async (t) => {
     await page
       .locator('#first-session')

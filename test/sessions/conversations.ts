@@ -59,7 +59,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(said.hookSpecificOutput.additionalContext, /Raise the limit/, 'it is told its case')
   t.match(
     said.systemMessage,
-    'Casefile records this as "Raise the limit"; nothing may change before you approve a plan.',
+    'Casefile records this as "Raise the limit"; nothing may change before you approve what it wants to do.',
   )
   t.equal((await sessionsOf(case_id)).length, 0, 'nothing to record yet')
   await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit' })

@@ -14,11 +14,12 @@ export function howToPropose(caseId: string): string {
 }
 
 /** What an agent is told when its conversation begins, before its case. */
-export function taskText(title: string, howToPlan: string): string {
+export function taskText({ id, title }: { id: string; title: string }, howToPlan: string): string {
   return [
     `This conversation is recorded by Casefile as work on the case "${title}".`,
-    'Nothing may be changed until the operator has approved a plan. Read what you need, then present a plan.',
-    howToPlan,
+    'Nothing may be changed until the operator has approved what you want to do: an intent, or a plan. Read what you need, then propose it.',
+    `${howToPropose(id)}.`,
+    `For more than that, write a plan. ${howToPlan}`,
     'Begin the plan with a section "## Hypothesis": what you believe is the cause, or the way to do it, in a few sentences. Then write "## Plan".',
     'Name in the plan what proves that it worked, as a fenced block that runs a check: a fence with the info string "sh run id=test proof=test" and the test command in it, whose exit code must be that of the tests. Casefile runs it when you stop. Better is a report on standard output, with proof=tap, proof=junit or proof=go. The plan may also limit itself by a section "## Scope" with the lines "- paths: …" and "- commands: …".',
   ].join('\n\n')
@@ -30,7 +31,7 @@ export const pageOf = ({ case_id, number }: Session, { url }: { url: string }) =
 
 /** What the person reads when a conversation becomes work on a case. */
 export function boundNotice(title: string): string {
-  return `Casefile records this as "${title}"; nothing may change before you approve a plan.`
+  return `Casefile records this as "${title}"; nothing may change before you approve what it wants to do.`
 }
 
 /** What the person reads when a plan begins to wait. */

@@ -71,7 +71,11 @@ export function createBriefing(
     known.save(conversation)
     return {
       is: 'context',
-      text: openingPrompt(taskText(title, howToPlan(agent)), context, layout.caseFolder(id)),
+      text: openingPrompt(
+        taskText({ id, title }, howToPlan(agent)),
+        context,
+        layout.caseFolder(id),
+      ),
       notice: boundNotice(visibleText(title)),
     }
   }
