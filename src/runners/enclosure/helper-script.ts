@@ -6,13 +6,13 @@
 import { fileURLToPath } from 'node:url'
 import { workerFile } from '../../package-files.ts'
 import { openFilePath } from '../../platform/proc.ts'
-import { quoteForShell } from '../shell-quote.ts'
 import {
   FIRST_DESCRIPTOR,
   MOST_OPENED,
   type MountPlan,
   type SandboxFolders,
 } from '../process/sandbox-plan.ts'
+import { quoteForShell } from '../shell-quote.ts'
 
 const END_LEFT = [process.execPath, fileURLToPath(workerFile('runners/process/end-left-main.ts'))]
   .map(quoteForShell)
