@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { type Answers, cliHere, interrupt } from '../fixtures/cli-here.ts'
+import { agentFiles, committed } from '../fixtures/plain-agents.ts'
 import { git, must, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 
 const QUICK = step('echo quick', 'sh run id=say')
@@ -261,4 +262,39 @@ t.test('approve waits in line where the folder is not free', async (t) => {
   t.match(said, { code: 0, unasked: [] })
   t.equal((await must(service, 'GET', second.path)).state, 'complete')
   t.ok(existsSync(join(root, 'here/file.txt')))
+})
+
+t.test('an intent is started, asked about and run by one command', async (t) => {
+  const cli = cliHere(t)
+  const work = 'mkdir -p src; echo b > src/a; echo done'
+  for (const [name, text] of Object.entries(agentFiles({ one: { plan: 'exit 1', work } })))
+    writeFileSync(join(cli.root, name), text)
+  writeFileSync(join(cli.root, 'package.json'), '{"scripts":{"test":"test -e src/a"}}')
+  committed(cli.root)
+  mkdirSync(join(cli.root, 'lib'))
+  for (const name of ['a', 'b']) writeFileSync(join(cli.root, 'lib', name), '1\n')
+  await cli.run('trust', '--yes')
+  await cli.run('new', 'Door')
+  const start = (answers: Answers, ...args: string[]) =>
+    cli.runWith({ answers }, 'start', 'door', '--provider', 'one', ...args)
+  const intent = ['--intent', 'Make it bigger.']
+
+  const proposed =
+    /paths:\n {4}- lib\n[\s\S]*▶ {3}- npm test --silent[\s\S]*one will carry out this plan/
+  const no = await start([[/Approve this plan of session 1\? \[y\/N\]/, 'n']], ...intent)
+  t.match(no, { code: 6, unasked: [], shown: proposed, stderr: /not approved/ })
+
+  const paths = ['--paths', 'src/**', '--proof', 'test -e src/a']
+  const yes = await cli.run('start', 'door', '--provider', 'one', ...intent, ...paths, '--yes')
+  t.match(yes, { code: 0, stdout: /▶ agent[\s\S]*✓ proof {2}exit 0/, stderr: /2 is complete/ })
+  t.match((await cli.run('show', 'door', '2', '--json')).json, { out_of_scope: [] })
+
+  t.match(await start([], ...intent, '--yes'), { code: 2, stderr: /--yes needs --paths/ })
+  t.match(await start([], '--paths', 'src/**'), { code: 2, stderr: /need --intent/ })
+  t.match(await start([], ...intent, '--again'), { code: 2, stderr: /leave out/ })
+  t.match(await start([], ...intent, '--paths', '/etc'), {
+    code: 1,
+    stderr: /expected a path inside/,
+  })
+  t.match(await cli.run('start', 'door', ...intent, ...paths), { stderr: /needs an agent/ })
 })
