@@ -88,8 +88,9 @@ function commandReason(scope: PlanScope, command: string, place: CommandPlace): 
   }
   let { folder } = place
   for (const each of commands) {
+    const reads = place.reads(each) && !leavesFolder(each, { ...place, folder })
     if (CHANGES_FOLDER.test(each.words[0]?.text ?? '')) folder = null
-    if (scope.commands !== null && !isAllowed(scope.commands, each) && !place.reads(each)) {
+    if (scope.commands !== null && !isAllowed(scope.commands, each) && !reads) {
       const shown = shortened(commandText(each)) || 'a redirection without a command'
       return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
     }
@@ -100,6 +101,16 @@ function commandReason(scope: PlanScope, command: string, place: CommandPlace): 
     if (file !== undefined) return `it writes ${pathReason(scope, file, ', which')}`
   }
   return null
+}
+
+/** Whether a command may go to another folder than one in the working folder, where an allowed command does something else. */
+function leavesFolder(
+  { words: [first, to, ...more] }: SimpleCommand,
+  place: CommandPlace,
+): boolean {
+  if (!CHANGES_FOLDER.test(first?.text ?? '')) return false
+  if (!to || to.isExpanded || /^[~-]/.test(to.text) || more.length > 0) return true
+  return pathInFolder(to.text, place) === null
 }
 
 /** The path relative to the working folder; null if it is outside, or not known: the scope does not limit it then. */

@@ -149,6 +149,21 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
   const bash = (command: string) => why('Bash', { command })
   t.equal(await bash('npm test'), null)
   t.match(await bash('npm publish'), /outside the scope/, 'also without paths')
+  for (const command of ['ls -l other', 'git diff | head', 'cd src && npm test', 'npm test; pwd'])
+    t.equal(await bash(command), null, `${command}: what only reads passes`)
+  t.equal(await bash(`cd ${realpathSync(app.root)} && npm test`), null)
+  for (const command of [
+    'cd /tmp && npm test',
+    'cd src && cd ../.. && npm test',
+    'cd ~ && npm test',
+    'cd - && npm test',
+    'cd && npm test',
+    'cd $X && npm test',
+    'ls > other/x',
+    'echo x >> src/a',
+    'find . -delete',
+  ])
+    t.match(await bash(command), /outside the scope/, command)
   t.equal(await why('Write', { file_path: 'other/x' }), null)
 })
 
