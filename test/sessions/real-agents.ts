@@ -32,6 +32,8 @@ import { OUTSIDE } from '../fixtures/walled-place.ts'
 
 const IN_EVERY_TEST: RealAgentId[] = ['codex', 'gemini', 'opencode']
 const WITH_SANDBOX: RealAgentId[] = ['codex']
+/** Those that ask before each call. */
+const ASKING: RealAgentId[] = ['claude', 'codex']
 
 const PROOF = `
 \`\`\`sh run id=proof proof=tap
@@ -90,6 +92,9 @@ for (const provider of drivenProviders(IN_EVERY_TEST)) {
   if (WITH_SANDBOX.includes(provider)) {
     t.test(`${provider}, refused by its sandbox`, options, (t) => refusals(t, provider))
   }
+  if (isFull && ASKING.includes(provider)) {
+    t.test(`${provider}, outside the scope of its plan`, options, (t) => scoped(t, provider))
+  }
   if (isFull) t.test(`${provider}, while its model fails`, options, (t) => faults(t, provider))
 }
 
@@ -130,6 +135,26 @@ async function flow(t: Test, provider: RealAgentId): Promise<void> {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
   t.notMatch(recorded.join('\n'), MODEL_KEY, 'its key is in no record')
+}
+
+/** Behind the walls of the run, its hook asks the program of the service. */
+async function scoped(t: Test, provider: RealAgentId): Promise<void> {
+  const { root, model, agent, service, trail } = await scene(t, provider)
+  model.script(answer('Write it.', '\n## Scope\n\n- paths: made/**\n- commands: echo\n'))
+  const { ref } = await plannedBy(service, provider)
+  model.script(
+    agent.writes(join(root, 'made/in.txt')),
+    agent.writes(join(root, 'out.txt')),
+    agent.runs('echo inside > made/by-command.txt'),
+    agent.runs('touch made/x'),
+    { text: 'It is done.' },
+  )
+  mkdirSync(join(root, 'made'))
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', refused: { work: 2 } }, trail(ref))
+  t.match(trail(ref), /denied .*out\.txt\b.* is outside the scope/)
+  t.match(trail(ref), /denied .*touch made\/x\\?" is outside the scope/)
+  t.strictSame(readdirSync(join(root, 'made')).sort(), ['by-command.txt', 'in.txt'])
 }
 
 interface Session {
