@@ -1,7 +1,7 @@
 /** What the input of an agent's tool names. Agents name their inputs differently, so nothing here is about one of them. */
 
 import { asCommand } from './acp/command-words.ts'
-import { asArray, asRecord, type UnknownRecord } from './agents/unknown-record.ts'
+import { asArray, asRecord, parsedJson, type UnknownRecord } from './agents/unknown-record.ts'
 
 export interface Named {
   /** As written; folders of commands are among them. */
@@ -60,13 +60,8 @@ export function namedIn(input: unknown): Named {
 
 /** An input that came as JSON in a text; null for another text. */
 export function parsedInput(text: string): UnknownRecord | null {
-  if (!/^\s*[{[]/.test(text)) return null
-  try {
-    return asRecord(JSON.parse(text))
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const value = /^\s*[{[]/.test(text) ? parsedJson(text) : null
+  return value === null ? null : asRecord(value)
 }
 
 /** The files that a patch changes: of the form of apply_patch, or a unified diff. */

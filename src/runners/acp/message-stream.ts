@@ -3,7 +3,7 @@ import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { createLines, MAX_LINE_MIB } from '../agents/jsonl.ts'
-import { asRecord } from '../agents/unknown-record.ts'
+import { asRecord, parsedJson } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 
 /** The limit for reading what an agent said before it stopped reading its input. */
@@ -58,14 +58,8 @@ async function* messages(deps: MessageStreamDeps, asked: Set<unknown>): AsyncGen
 
 function messageIn(line: string): AnyMessage | null {
   const text = line.trim()
-  if (!text.startsWith('{')) return null
-  try {
-    const message = JSON.parse(text)
-    return message.jsonrpc === '2.0' ? message : null
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return null
-    throw error
-  }
+  const message = text.startsWith('{') ? parsedJson(text) : null
+  return asRecord(message).jsonrpc === '2.0' ? (message as AnyMessage) : null
 }
 
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {

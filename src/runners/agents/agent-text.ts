@@ -1,4 +1,4 @@
-import { asRecord, asString, type UnknownRecord } from './unknown-record.ts'
+import { asRecord, asString, parsedJson, type UnknownRecord } from './unknown-record.ts'
 
 const SENTENCE = 300
 const MAX_DEPTH = 4
@@ -27,8 +27,7 @@ function messageIn(text: string, depth: number): string {
   const start = text.indexOf('{')
   if (start < 0 || depth > MAX_DEPTH) return text
   const end = text.lastIndexOf('}')
-  const found = parsed(text.slice(start, end + 1))
-  const message = found && messageOf(found, depth)
+  const message = messageOf(asRecord(parsedJson(text.slice(start, end + 1))), depth)
   if (!message) return text
   const before = text.slice(0, start).replace(/^\[|(?<![\s:])[\s:]+$/g, '')
   const behind = text.slice(end + 1).replace(/^\s*\]/, '')
@@ -47,15 +46,6 @@ function messageOf(error: UnknownRecord, depth: number): string | null {
   return status === undefined || message.includes(String(status))
     ? message
     : `${message} (${status})`
-}
-
-function parsed(text: string): UnknownRecord | null {
-  try {
-    return asRecord(JSON.parse(text))
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }
 
 /** The first characters of a text, as a copy: a slice would keep the whole text in memory. */

@@ -52,16 +52,6 @@ async function askStatus([name = '', ...args]: readonly string[], env: Env) {
   return exit === null ? null : { exit, stdout }
 }
 
-/** What a status command printed as JSON; null for anything else. */
-export function jsonIn(answer: StatusAnswer | null): unknown {
-  try {
-    return JSON.parse(answer?.stdout ?? '')
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
-
 /** Whether one of these variables has a value. */
 export function isAnySet(env: Env, names: readonly string[]): boolean {
   return names.some((name) => (env[name] ?? '') !== '')

@@ -2,7 +2,7 @@ import type { AgentNote, ToolFacts } from '../contract.ts'
 import { errorText } from './agent-text.ts'
 import type { AgentUsage } from './agent-usage.ts'
 import type { ReadableOutput, ToolResult } from './readable-output.ts'
-import type { UnknownRecord } from './unknown-record.ts'
+import { parsedJson, type UnknownRecord } from './unknown-record.ts'
 
 /** Creates the parser for one run. It passes what the agent says and does to `shown` as it arrives. */
 export type CreateParser = (shown: ReadableOutput) => OutputParser
@@ -62,12 +62,8 @@ export function failedOutcome(what: unknown): RunOutcome {
 /** Parses a line as a JSON event; null for any other line. */
 export function readEvent(line: string): UnknownRecord | null {
   const text = line.trim()
-  if (!text.startsWith('{')) return null
-  try {
-    return JSON.parse(text) as UnknownRecord
-  } catch {
-    return null // text for people, or a truncated line: the log has it
-  }
+  // others are text for people, or a truncated line: the log has it
+  return text.startsWith('{') ? (parsedJson(text) as UnknownRecord | null) : null
 }
 
 /** Longer than any plan may be. A message is kept completely or not at all. */

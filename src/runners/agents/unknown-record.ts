@@ -16,3 +16,14 @@ export function asString(value: unknown): string | null {
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
+
+/** A text as JSON; null if it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // too deep is a RangeError
+    if (error instanceof SyntaxError || error instanceof RangeError) return null
+    throw error
+  }
+}

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { homeFolder } from '../homes.ts'
-import { isAnySet, isThere, jsonIn, type LoginCheck } from '../login.ts'
+import { isAnySet, isThere, type LoginCheck } from '../login.ts'
 import type { OwnPlaces } from '../own-places.ts'
-import { asRecord } from '../unknown-record.ts'
+import { asRecord, parsedJson } from '../unknown-record.ts'
 import type { Env } from '../user-places.ts'
 
 /** The folder of its settings, plans and conversations. */
@@ -23,7 +23,7 @@ export const CLAUDE_LOGIN: LoginCheck = {
   command: 'claude auth login',
   status: ['claude', 'auth', 'status'],
   async read(answer, env) {
-    const { loggedIn } = asRecord(jsonIn(answer))
+    const { loggedIn } = asRecord(parsedJson(answer?.stdout ?? ''))
     // it does not know of another service that has its models
     const isElsewhere = isAnySet(env, [
       'ANTHROPIC_BASE_URL',

@@ -6,12 +6,11 @@ import {
   callsOf,
   jsonIn,
   limitIn,
-  parsed,
   READ_COMMAND,
   TRIAL_FILE,
   WRITE_COMMAND,
 } from '../install/trial-calls.ts'
-import { asArray, asRecord } from '../unknown-record.ts'
+import { asArray, asRecord, parsedJson } from '../unknown-record.ts'
 import { copilotHome } from './home.ts'
 
 /** Copilot runs a tool whose hook takes longer than its limit; the hook's own limit is shorter. */
@@ -52,7 +51,7 @@ export const copilotHooks = fileAgent(
           toolArgs: input,
         }),
         lines: (found) =>
-          asArray(asRecord(asRecord(parsed(found)).hooks).preToolUse).flatMap((each) => {
+          asArray(asRecord(asRecord(parsedJson(found)).hooks).preToolUse).flatMap((each) => {
             const { bash, timeoutSec } = asRecord(each)
             return typeof bash === 'string'
               ? [{ matcher: undefined, command: bash, limitMs: limitIn(timeoutSec, 1000) }]

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { isWithin } from '../../../files/real-path.ts'
 import { readRegular } from '../../../files/safe-read.ts'
+import { parsedJson } from '../unknown-record.ts'
 
 /** A conversation of days is far below this. */
 const MAX_BYTES = 256 * 1024 * 1024
@@ -12,7 +13,8 @@ export async function linesWith(path: string | null, text: string): Promise<unkn
   const read = await readRegular(path, { maxBytes: MAX_BYTES })
   if (!read.ok) return []
   const lines = read.bytes.toString().split('\n')
-  return lines.filter((line) => line.includes(text)).map(parsed)
+  // the last line may be half written
+  return lines.filter((line) => line.includes(text)).map(parsedJson)
 }
 
 /** Which transcript it is, without its content; null if it cannot be read. */
@@ -28,12 +30,4 @@ export async function transcriptMark(
 export function fromHome(path: string): string {
   const home = homedir()
   return isWithin(home, path) ? `~${path.slice(home.length)}` : path
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null // the last line may be half written
-  }
 }

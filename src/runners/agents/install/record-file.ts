@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
 import { readRegular } from '../../../files/safe-read.ts'
+import { parsedJson } from '../unknown-record.ts'
 import { hookFiles } from './hook-files.ts'
 
 /** Records about this machine's settings files, by path. */
@@ -20,13 +21,7 @@ export function createRecords<T>(stateDir: string, name: string, record: z.ZodTy
 
   async function readAll(): Promise<Record<string, T>> {
     const read = await readRegular(file, { maxBytes: MAX_BYTES })
-    if (!read.ok) return {}
-    try {
-      return content.safeParse(JSON.parse(read.bytes.toString())).data ?? {}
-    } catch (error) {
-      if (error instanceof SyntaxError) return {}
-      throw error
-    }
+    return (read.ok && content.safeParse(parsedJson(read.bytes.toString())).data) || {}
   }
 
   return {

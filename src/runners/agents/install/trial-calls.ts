@@ -1,7 +1,7 @@
 /** How an agent calls its hooks, and how it takes their answer, as far as a test needs it. */
 
 import { join } from 'node:path'
-import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { asRecord, asString, parsedJson, type UnknownRecord } from '../unknown-record.ts'
 import type { HookGroup } from './json-hooks.ts'
 
 export interface TrialCall {
@@ -98,7 +98,7 @@ export function claudeDenies(said: TrialAnswer): boolean {
 
 /** `unitMs`: of the limits in the settings. */
 export function groupLines(found: string, event: string, unitMs: number): GateLine[] {
-  const groups = parsed(found) as HookGroup[]
+  const groups = parsedJson(found) as HookGroup[]
   return groups
     .filter((each) => each.event === event)
     .flatMap(({ group: { matcher, hooks } }) =>
@@ -113,13 +113,4 @@ export function limitIn(value: unknown, unitMs: number): number {
   return typeof value === 'number' && value > 0 ? value * unitMs : USUAL_S * 1000
 }
 
-export const jsonIn = ({ stdout }: TrialAnswer): UnknownRecord => asRecord(parsed(stdout))
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
+export const jsonIn = ({ stdout }: TrialAnswer): UnknownRecord => asRecord(parsedJson(stdout))
