@@ -195,7 +195,9 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   t.match(told, /standing\[1\]\.commands\[0\].*expected one command/)
   t.match(told, /standing\[2\]\.path is not known/)
 
-  configure("standing: [{ paths: ['docs/**'], commands: ['npm run format'], proof: ['true'] }]")
+  const STANDING =
+    "standing: [{ paths: ['docs/**'], commands: ['npm run format'], proof: ['true'] }]"
+  configure(STANDING)
   t.match(await write('docs/a.md'), /nothing may be changed/, 'not trusted')
   t.match(await must(app, 'GET', '/health'), {
     problems: [{ message: /^standing: changed since it was trusted/ }],
@@ -221,10 +223,17 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   const mcp = await other.call('mcp__files__write', { path: 'docs/a.md' })
   t.match(mcp, /nothing may be changed/, 'a tool that may change more')
 
+  const patch = '*** Begin Patch\n*** Update File: docs/a.md\n*** End Patch'
+  const codex = hookedAgent(app, { case_id, session: 'conversation-3', agent: 'codex' })
+  await codex.tell('UserPromptSubmit', { prompt: 'Tidy', turn_id: 't', model: 'm' })
+  t.equal(await codex.call('apply_patch', { command: patch }), null, 'another dialect')
+  const moved = patch.replace('*** End', '*** Move to: src/a\n*** End')
+  t.match(await codex.call('apply_patch', { command: moved }), /nothing may be changed/)
+
   writeFileSync(join(app.root, 'docs/a.md'), 'a\n')
   await other.tell('PostToolUse', { tool_name: 'Write', tool_input: { file_path: 'docs/a.md' } })
   await other.tell('Stop', { stop_hook_active: false })
-  const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
+  const session = await must(app, 'GET', `/cases/${case_id}/sessions`).then((all) => all.at(-1))
   t.match(session, { state: 'complete', plan_violation: null, plan: /standing intent.*allows\.$/ })
   const trail = readFileSync(app.file(case_id, 'sessions/1.md'), 'utf8')
   const hash = /standing_sha256=([0-9a-f]{64})/.exec(trail)?.[1]

@@ -162,7 +162,8 @@ async function handedIn(
   const answer = await client.request('POST', `/cases/${caseId}/proposed-plans`, { body })
   const { id, case_id, number, state, plan_sha256 }: SessionJson = answer.body
   const uri = sessionUri(case_id, id)
-  return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }
+  const next = `${NEXT} Until then, end your turn or only read; after it, calls that the plan allows pass.`
+  return { structured: { session_id: id, number, state, plan_sha256, uri, next } }
 }
 
 /** The agent behind the name that an MCP client gives. */

@@ -23,7 +23,7 @@ interface CallPlace {
 
 /** The standing intent that a call lies within, so that it needs no approval; null if there is none. */
 export async function standingFor(
-  { kind, name, command, paths, folder: at }: HookTool,
+  { kind, name, isEditor, command, paths, folder: at }: HookTool,
   { standing, readingCommands }: Pick<Settings, 'standing' | 'readingCommands'>,
   { cwd, folder, records }: CallPlace,
 ): Promise<StandingIntent | null> {
@@ -34,8 +34,8 @@ export async function standingFor(
     if (resolve(cwd, at ?? '.') !== folder) return null
     return standing.find((each) => isStandingCommand(command, each, readingCommands)) ?? null
   }
-  // a tool of an MCP server may change more than it names
-  if (kind !== 'write' || paths.length === 0 || name.startsWith('mcp')) return null
+  // another tool, such as that of an MCP server, may change more than it names
+  if (kind !== 'write' || !isEditor || paths.length === 0) return null
   const files: string[] = []
   for (const path of paths) {
     const real = await resolveNamedPath(path, cwd)

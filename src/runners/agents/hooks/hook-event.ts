@@ -9,6 +9,8 @@ export type HookToolKind = 'read' | 'write' | 'execute' | 'plan' | 'other'
 export interface HookTool {
   name: string
   kind: HookToolKind
+  /** It is the agent's own, and changes only the files that it names. */
+  isEditor: boolean
   /** The files it names. */
   paths: string[]
   command: string | null

@@ -31,6 +31,7 @@ export function toolOf(
   return {
     name,
     kind,
+    isEditor: toolKind(tools, name) === 'edit',
     paths: kind === 'execute' ? [] : paths,
     // of several, it is not known which one runs
     command: others.length === 0 ? command : null,
