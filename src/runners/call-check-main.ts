@@ -1,25 +1,33 @@
-/** The program of `callCheck`: reads a call as Claude Code and Codex send it, and prints a denial or nothing. */
+/** The program of `callCheck`: reads a call in Claude's words, and prints a denial or nothing. */
 
 import { text } from 'node:stream/consumers'
 import { readJsonFile } from '../files/json-file.ts'
-import type { AllowedPaths } from './acp/allowed-paths.ts'
+import { scopeReason } from './acp/allowed-paths.ts'
 import { workPolicy } from './acp/permission.ts'
 import { readToolCall } from './acp/tool-call.ts'
 import { denyClaude } from './agents/claude/hooks.ts'
-import { CLAUDE_TOOLS } from './agents/claude/tools.ts'
-import { CODEX_TOOLS } from './agents/codex/tools.ts'
 import { toolKind } from './agents/tool-kinds.ts'
 import { asRecord, asString } from './agents/unknown-record.ts'
+import type { CheckedCalls } from './call-check.ts'
+import { whyNotReading } from './reading/commands.ts'
 
-const allowed = (await readJsonFile(process.argv[2] ?? '')) as AllowedPaths
+const READING: readonly (string | undefined)[] = ['read', 'search', 'fetch', 'other']
+
+const { allowed, tools, hasWalls } = (await readJsonFile(process.argv[2] ?? '')) as CheckedCalls
 const { tool_name, tool_input } = asRecord(JSON.parse(await text(process.stdin)))
 const name = asString(tool_name) ?? ''
-const kind = toolKind(CLAUDE_TOOLS, name) ?? toolKind(CODEX_TOOLS, name)
-if (kind !== 'other') {
-  const call = readToolCall({ name, kind, rawInput: tool_input })
+const kind = toolKind(tools, name)
+const reason = READING.includes(kind) ? null : await reasonAgainst(tool_input)
+if (reason !== null) {
+  const words = `Casefile: ${reason}. Stay inside the approved plan.`
+  process.stdout.write(JSON.stringify(denyClaude(words)))
+}
+
+async function reasonAgainst(rawInput: unknown): Promise<string | null> {
+  const call = readToolCall({ name, kind, rawInput })
+  const { commands } = call
+  if (commands.length > 0 && commands.every((each) => whyNotReading(each) === null)) return null
+  if (hasWalls) return scopeReason(call, allowed)
   const decision = await workPolicy(call, allowed)
-  if (decision.is === 'denied') {
-    const reason = `Casefile: ${decision.reason}. Stay inside the approved plan.`
-    process.stdout.write(JSON.stringify(denyClaude(reason)))
-  }
+  return decision.is === 'denied' ? decision.reason : null
 }

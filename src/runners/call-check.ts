@@ -7,6 +7,7 @@ import { isUnlimited } from '../model/scope.ts'
 import { workerFile } from '../package-files.ts'
 import { type AllowedPaths, temporaryFolders } from './acp/allowed-paths.ts'
 import { denyClaude } from './agents/claude/hooks.ts'
+import type { AgentTools } from './agents/tool-kinds.ts'
 import { scratchFolder } from './agents/user-places.ts'
 import { agentOf, type WorkRequest } from './contract.ts'
 import { quoteForShell } from './shell-quote.ts'
@@ -24,19 +25,34 @@ export async function allowedPathsOf(request: WorkRequest): Promise<AllowedPaths
   }
 }
 
+/** What the program of the hook reads. */
+export interface CheckedCalls {
+  allowed: AllowedPaths
+  tools: AgentTools
+  /** Whether mounts hold the working folder, so that only the scope is to be checked. */
+  hasWalls: boolean
+}
+
 const FAILED =
   'Casefile could not check whether the approved plan allows this call, so it is denied.'
 
 /**
- * The command of a hook before each call, which denies what the plan does not allow. Null where the walls of the run
- * already hold that: with mounts, unless the plan has a scope.
+ * The command of a hook before each call, which denies changes that the plan does not allow: outside its scope, and
+ * without mounts outside the working folder. Null if there is nothing to check.
  */
-export async function callCheck(request: WorkRequest): Promise<string | null> {
+export async function callCheck(request: WorkRequest, tools: AgentTools): Promise<string | null> {
   const { folder, sandbox } = agentOf(request)
   const allowed = await allowedPathsOf(request)
-  if (sandbox.kind !== 'none' && isUnlimited(allowed.scope)) return null
+  const hasWalls = sandbox.kind !== 'none'
+  if (hasWalls && isUnlimited(allowed.scope)) return null
   const file = `${folder}/allowed.json`
-  await writeDurable(file, Buffer.from(JSON.stringify(allowed)), { mode: 0o600 })
+  await writeDurable(
+    file,
+    Buffer.from(JSON.stringify({ allowed, tools, hasWalls } satisfies CheckedCalls)),
+    {
+      mode: 0o600,
+    },
+  )
   const program = fileURLToPath(workerFile('runners/call-check-main.ts'))
   const words = [process.execPath, program, file].map(quoteForShell).join(' ')
   // a hook that fails would let the call pass

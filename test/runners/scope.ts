@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import t from 'tap'
+import { CLAUDE_TOOLS } from '../../src/runners/agents/claude/tools.ts'
 import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { callCheck } from '../../src/runners/call-check.ts'
 import type { WorkRequest } from '../../src/runners/contract.ts'
@@ -207,12 +208,13 @@ t.test(
     const checked = (plan: string, kind: 'none' | 'mount') => {
       const sandbox = { ...noSandbox(), kind }
       const agent = { env: {}, folder: `${top}/run`, sandbox }
-      return callCheck({ plan, workdir: `${top}/work`, agent } as unknown as WorkRequest)
+      const request = { plan, workdir: `${top}/work`, agent } as unknown as WorkRequest
+      return callCheck(request, { ...CLAUDE_TOOLS, edit: [...CLAUDE_TOOLS.edit!, 'apply_patch'] })
     }
     t.equal(await checked('1. Do it.', 'mount'), null)
     t.type(await checked('1. Do it.', 'none'), 'string')
     const plan = '1. Do it.\n\n## Scope\n\n- paths: src/**\n- commands: npm test\n'
-    const command = (await checked(plan, 'mount'))!
+    let command = (await checked(plan, 'mount'))!
     const reason = (tool_name: string, tool_input: object) => {
       const input = JSON.stringify({ tool_name, tool_input })
       const said = execFileSync('/bin/sh', ['-c', command], { input, encoding: 'utf8' })
@@ -230,12 +232,16 @@ t.test(
     t.match(reason('Bash', { command: 'rm src/a.ts' }), /"rm src\/a.ts" is outside the scope/)
     const patch = '*** Begin Patch\n*** Add File: b.ts\n+\n*** End Patch'
     t.match(reason('apply_patch', { command: patch }), /b.ts is outside the scope/)
+    t.equal(reason('Edit', { file_path: '/etc/x' }), null, 'the mounts hold that')
+    command = (await checked('1. Do it.', 'none'))!
     t.match(reason('Edit', { file_path: '/etc/x' }), /outside the working folder/)
     t.match(reason('Unknown', { text: 'x' }), /names no path/)
-    const asking = KNOWN_AGENTS.filter(({ hookArguments }) => hookArguments)
+    t.equal(reason('Bash', { command: 'cat /etc/hosts' }), null)
+    t.match(reason('Bash', { command: 'rm /etc/hosts' }), /outside the working folder/)
+    const asking = KNOWN_AGENTS.filter(({ callHook }) => callHook)
     t.strictSame(asking.map(({ id }) => id).sort(), ['claude', 'codex'])
-    for (const { hookArguments } of asking) {
-      const words = await hookArguments!(command, `${top}/run`)
+    for (const { callHook } of asking) {
+      const words = await callHook!.arguments(command, `${top}/run`)
       const settings =
         words[0] === '--settings' ? readFileSync(words[1]!, 'utf8') : words.join('\n')
       t.match(settings, /PreToolUse/)

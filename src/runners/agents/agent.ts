@@ -5,6 +5,7 @@ import type { EventTable, ReportedRun } from './event-parser.ts'
 import type { LoginCheck } from './login.ts'
 import type { FindOwnPlaces } from './own-places.ts'
 import type { ReadOwnRecord } from './parser-kit.ts'
+import type { AgentTools } from './tool-kinds.ts'
 import type { AllowsUserPlaces } from './user-places.ts'
 
 /** A known agent: how it runs as a command that gets a prompt, and what the events mean that it prints. */
@@ -71,8 +72,14 @@ export interface CommandSpec extends AgentSpec {
   resume: CommandLine | null
   /** Null for a program that only plans. */
   work: CommandLine | null
-  /** The arguments that make it run a hook before each call of a tool; `folder` is that of the run. */
-  hookArguments?(command: string, folder: string): Promise<readonly string[]>
+  callHook?: CallHook
+}
+
+/** A hook before each call of a tool, which gets the call and takes the denial in Claude's words. */
+export interface CallHook {
+  tools: AgentTools
+  /** What makes the agent run the hook; `folder` is that of the run. */
+  arguments(command: string, folder: string): Promise<readonly string[]>
 }
 
 export interface CommandLine {

@@ -94,8 +94,9 @@ async function execute(
   const { workdir, signal } = request
   const agent = agentOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
-  const check = spec.hookArguments ? await callCheck(request) : null
-  const hooks = check === null ? [] : await spec.hookArguments!(check, agent.folder)
+  const { callHook } = spec
+  const check = callHook && (await callCheck(request, callHook.tools))
+  const hooks = check ? await callHook.arguments(check, agent.folder) : []
   const checked = { ...line, argv: [...line.argv, ...hooks] }
   const run = { mode: 'work', session: null, line: checked, timeoutMs } as const
   const { runCommand } = await import('./command-run.ts').catch(notLoaded)

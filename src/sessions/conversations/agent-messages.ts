@@ -39,8 +39,7 @@ export function waitingNotice(
   { agent, is_strict }: Pick<Conversation, 'agent' | 'is_strict'>,
   page: string,
 ): string {
-  const hasDialog = agent === 'claude' || agent === 'codex'
-  const where = hasDialog && !is_strict ? 'here, at' : 'at'
+  const where = dialectOf(agent)?.hasDialog && !is_strict ? 'here, at' : 'at'
   return `Casefile: the plan waits for your approval ${where} ${page}, or by: casefile approve`
 }
 

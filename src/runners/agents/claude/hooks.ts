@@ -25,6 +25,7 @@ export const claudeDialect: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  hasDialog: true,
   howToPlan:
     'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
   usage: transcriptUsage,

@@ -88,10 +88,13 @@ export const claude = knownAgent('claude', {
     },
   },
   events: claudeEvents,
-  hookArguments: (command, folder) =>
-    settingsArguments(folder, 'hooks.json', [
-      { event: 'PreToolUse', group: { matcher: '*', hooks: [{ type: 'command', command }] } },
-    ]),
+  callHook: {
+    tools: CLAUDE_TOOLS,
+    arguments: (command, folder) =>
+      settingsArguments(folder, 'hooks.json', [
+        { event: 'PreToolUse', group: { matcher: '*', hooks: [{ type: 'command', command }] } },
+      ]),
+  },
 })
 
 /** What `claude -p --output-format stream-json --verbose` prints, as of 2.1.197 and 2.1.330. */

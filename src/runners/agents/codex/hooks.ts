@@ -28,6 +28,7 @@ export const codexDialect: HookDialect = {
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  hasDialog: true,
   howToPlan:
     'Present a plan in plan mode (the person switches to it with Shift+Tab), or hand one in with the tool propose_plan of the MCP server casefile.',
   planOfTurn,

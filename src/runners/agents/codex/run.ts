@@ -43,10 +43,13 @@ export const codex = knownAgent('codex', {
   resume: line('exec', 'resume', '{args}', ...END, ...READ_ONLY, '{session}', '-'),
   work: line('exec', '{args}', ...END, '--sandbox', 'workspace-write', '-'),
   events: codexEvents,
-  hookArguments: async (command) =>
-    hookArguments([
-      { event: 'PreToolUse', group: { hooks: [{ type: 'command', command, timeout: 60 }] } },
-    ]),
+  callHook: {
+    tools: CODEX_TOOLS,
+    arguments: async (command) =>
+      hookArguments([
+        { event: 'PreToolUse', group: { hooks: [{ type: 'command', command, timeout: 60 }] } },
+      ]),
+  },
 })
 
 /** What `codex exec --json` prints, as of 0.169. */

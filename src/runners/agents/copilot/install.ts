@@ -24,7 +24,6 @@ const HOOKS: readonly HookEntry[] = [
   { event: 'sessionEnd', kind: 'tell' },
 ]
 
-/** It also reads `.claude/settings.json` of a project: with both, each hook runs twice. */
 export const copilotHooks = fileAgent(
   'copilot',
   {
@@ -32,6 +31,7 @@ export const copilotHooks = fileAgent(
       user: ({ environment, key }) =>
         join(copilotHome(environment), 'hooks', `casefile-${key}.json`),
     },
+    alsoReads: { agent: 'claude', place: 'project', file: '.claude/settings.json' },
     failsOpen: 'if the hook takes longer than its limit',
     trial: {
       calls: (root) =>

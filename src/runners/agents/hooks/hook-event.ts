@@ -90,6 +90,8 @@ export interface HookDialect {
   hasNoticeLine?: boolean
   /** How it presents a plan, as a sentence for it; without it, by MCP. */
   howToPlan?: string
+  /** Whether it asks the person in its terminal while a plan waits; the first answer counts. */
+  hasDialog?: boolean
   /** Whether its terminal takes no key while the hook of a plan waits. */
   blocksTerminal?: boolean
   /** The tools that change only the files that they name, where a hook can spare the person a question of the agent. */

@@ -35,6 +35,8 @@ export interface AgentHooks {
   remove(text: string, path: string, target: HookTarget): string | null
   /** The hooks in the settings as one text, to compare them; null if there are none. */
   find(text: string, path: string, target: HookTarget): string | null
+  /** The settings of another agent that it reads too. */
+  alsoReads?: { agent: AgentName; place: Place; file: string }
   /** What the agent asks for besides its settings. */
   obstacle?(file: string, homes: Homes): Promise<Obstacle | null>
   /** When a tool runs although Casefile has not answered, with these hooks. */

@@ -4,7 +4,7 @@ import { AppError } from '../../../model/app-error.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { SYSTEM_FOLDERS } from '../hooks/hook-script.ts'
 import type { AgentHooks, Homes, Obstacle, Place } from './agent-hooks.ts'
-import { HOOK_AGENTS, hookTarget, workspaceKey } from './hook-agents.ts'
+import { HOOK_AGENTS, hookAgent, hookTarget, workspaceKey } from './hook-agents.ts'
 import type { HookTarget } from './hook-command.ts'
 import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
 import type { HookPlaces } from './service-hooks.ts'
@@ -61,9 +61,9 @@ function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[])
   const first = all.find((other) => other.agent === agent)
   if (first !== undefined && first.place !== place)
     return [`each hook runs twice. Keep one place: casefile hooks remove ${agent} --${place}`]
-  const isRead = all.some((other) => other.agent === 'claude' && other.place === 'project')
-  return agent === 'copilot' && isRead
-    ? ['it reads .claude/settings.json too, so each hook runs twice. Remove one of the two.']
+  const also = hookAgent(agent).alsoReads
+  return all.some((other) => other.agent === also?.agent && other.place === also.place)
+    ? [`it reads ${also!.file} too, so each hook runs twice. Remove one of the two.`]
     : []
 }
 
