@@ -103,11 +103,16 @@ t.test('agents in a terminal of their own', async (t) => {
     t.match(await call('Bash', { command: `${command[0]} > a.js` }), /"deny"/)
 
     const words = [...command[1]!.split(' '), '--intent', 'Raise it to ten.', '--paths', 'src/**']
-    const proposed = cli.run(...words, '--proof', 'true')
     const waiting = async () => {
       const all = (await cli.service.request('GET', `/cases/${cli.id}/sessions`)).json
       return all.find(({ state }: { state: string }) => state === 'plan_ready')
     }
+    const first = cli.run(...words)
+    while (!(await waiting())) await delay(50)
+    const revise = `/cases/${cli.id}/sessions/${(await waiting()).id}/revise`
+    await cli.service.request('POST', revise, { note: 'Name its proof.' })
+    t.match(await first, { code: 6, stdout: /not approved. The operator says: Name its proof\./ })
+    const proposed = cli.run(...words, '--proof', 'true')
     while (!(await waiting())) await delay(50)
     t.match(await waiting(), { origin: 'terminal', plan: /Raise it to ten\.$/ })
     t.match(await call('Write', { file_path: 'src/a.js' }), /"deny".*waits for the operator/)

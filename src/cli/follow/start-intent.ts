@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isWithin } from '../../files/real-path.ts'
+import type { HistoryEntryJson } from '../../http/schemas/case.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { intentPlan } from '../../markdown/intent.ts'
 import type { Intent } from '../../model/intent.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -90,13 +92,24 @@ async function propose(
     session = await reread(context, session)
   }
   if (json) terminal.print(jsonText(session))
-  else terminal.print(`${decisionText(session)}\n`)
+  else terminal.print(`${decisionText(session, await noteOf(context, session))}\n`)
   return session.state === 'approved' || session.state === 'executing'
     ? EXIT.done
     : EXIT.notApproved
 }
 
-function decisionText({ number, state, ...session }: SessionJson): string {
+/** What the operator said about a proposal that they did not approve; null if they said nothing. */
+async function noteOf(
+  { client }: CommandContext,
+  { case_id, number }: SessionJson,
+): Promise<string | null> {
+  const all: HistoryEntryJson[] = (await client.request('GET', `/cases/${case_id}/history`)).body
+  const isDecision = ({ kind, session }: HistoryEntryJson) =>
+    session === number && (kind === 'sent_back' || kind === 'run_ended')
+  return all.findLast(isDecision)?.text ?? null
+}
+
+function decisionText({ number, state }: SessionJson, note: string | null): string {
   switch (state) {
     case 'approved':
     case 'executing':
@@ -104,6 +117,6 @@ function decisionText({ number, state, ...session }: SessionJson): string {
     case 'plan_ready':
       return `Session ${number} still waits for the operator. End your turn: once it is approved, your calls inside its paths and commands pass.`
     default:
-      return `Session ${number} is ${state}, not approved. The operator's words: casefile show ${session.case_id.slice(0, 8)} ${number}`
+      return `Session ${number} is ${state}, not approved. ${note === null ? '' : `The operator says: ${visibleText(note)}`}`.trimEnd()
   }
 }
