@@ -63,7 +63,6 @@ export const PARTS = {
     both: [
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
-      'test/runners/recorded-agents.ts',
       'test/sessions/hostile-texts.ts',
     ],
     long: [
