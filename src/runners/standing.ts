@@ -38,7 +38,7 @@ function isGlobWithin(inner: string, outer: string): boolean {
   return last.includes('.', 1) && isPathInScope({ paths: [outer], commands: null }, own)
 }
 
-const trimmed = (glob: string) => glob.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '')
+const trimmed = (glob: string) => glob.replace(/^(?:\.\/+)+/, '').replace(/(?<!\/)\/+$/, '')
 
 const CHANGES_FOLDER = /^(?:cd|pushd|popd)$/
 
