@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
@@ -64,7 +65,9 @@ async function gitDirs(
   isUsed: (found: FoundRepository) => boolean,
 ): Promise<string[] | null> {
   const found = await findRepositoryFolders(await realPathOf(folder))
-  if (found && isUsed(found)) return [...new Set([found.gitDir, found.common])]
+  if (found && isUsed(found) && (await isOneDisk(folder, found.top))) {
+    return [...new Set([found.gitDir, found.common])]
+  }
   try {
     const args = ['rev-parse', '--git-dir', '--git-common-dir']
     const { exit, stdout } = await runGit(args, { cwd: folder })
@@ -75,6 +78,12 @@ async function gitDirs(
     if (hasCode(error, 'ENOENT')) return null
     throw error
   }
+}
+
+/** Git looks for a repository no further than to the top of a disk. */
+async function isOneDisk(folder: string, top: string): Promise<boolean> {
+  const [own, other] = await Promise.all([stat(folder), stat(top)])
+  return own.dev === other.dev
 }
 
 /** Throws if git cannot say it, which a run may have brought about. */

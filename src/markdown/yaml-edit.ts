@@ -45,7 +45,7 @@ function withLine(
   const line = new RegExp(`^${key}: +(?=[^\\s[{])`, 'm').exec(source)
   if (!line || text === '') return null
   const from = line.index + line[0].length
-  const old = source.slice(from, source.indexOf('\n', from)).trimEnd()
+  const old = source.slice(from, source.indexOf('\n', from)).replace(/(?<! ) *\r?$/, '')
   return source.slice(0, from) + text + source.slice(from + old.length)
 }
 

@@ -245,12 +245,16 @@ async function narrowSandbox(
   const { layout, state, environment } = deps
   const { workdir, run, isolated, planning, env, signal } = scene
   const planned = planning ? [layout.root, workdir, ...(await repositoryFolders(workdir))] : []
-  const readOnly = outermost([layout.memoryRoot, ...planned, ...(isolated?.closed ?? [])])
-  const reason = whyNot(deps, scene, readOnly)
+  const closed = [layout.memoryRoot, ...planned, ...(isolated?.closed ?? [])]
+  const reason = whyNot(deps, scene, closed)
   if (reason !== null) return noSandbox(reason)
+  // inside of the overlay only the case files are closed
+  const isClosed = (path: string) =>
+    path === layout.memoryRoot || overlay === null || !isWithin(overlay.at, path)
+  const states = await allStateFolders(state.root, environment)
   const folders = {
-    readOnly,
-    hidden: await allStateFolders(state.root, environment),
+    readOnly: outermost(closed.filter(isClosed)),
+    hidden: overlay === null ? states : [...states, overlay.layer],
     open: [run.path, ...(isolated?.open ?? [])],
     overlay,
   }

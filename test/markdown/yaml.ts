@@ -210,6 +210,7 @@ t.test('how an edit looks', (t) => {
     ['indented root', '  a: b\n  c: d\n', 'e', 'f', '  a: b\n  c: d\n  e: f\n'],
     ['quoted key', '"a" : b\n', 'a', 'd', '"a" : d\n'],
     ['the same value', "a: 'b'\n", 'a', 'b', "a: 'b'\n"],
+    ['behind a wide space', 'a: b\u3000\nc: d\u2003 \n', 'a', 'e', 'a: e\nc: d\u2003 \n'],
   ]
   for (const [name, source, key, value, wanted] of cases) {
     t.equal(setKey(source, key, value, '\n'), wanted, name)

@@ -156,7 +156,7 @@ for (const [who, user, options] of people) {
       t.match(record, 'guarded mode=plan guard=mount folder=overlay writes=["temporary folders"')
       t.strictSame(violationIn(record), NAMED)
       t.equal(session.state, 'failed')
-      t.match(session.output, /\nplan_violation: .* and 8 more\. Its changes were thrown away/)
+      t.match(session.output, /\nplan_violation: .* and 9 more\. Its changes were thrown away/)
       t.strictSame(after, before, 'nothing is changed')
       t.strictSame(daemons(place.places), [])
     })
@@ -218,6 +218,16 @@ t.test('working folders of many kinds', here, async (t) => {
       t.strictSame(after, before)
     })
   }
+
+  await t.test('with sandbox: none', async (t) => {
+    const free = `${settings}sandbox: none\n`
+    const place = await walledPlace(t, { settings: free, files, trust: true })
+    const { record, log, before, after } = await planning(place, `${TRIES}; ls "$STATE"/scratch`)
+    t.match(record, /guarded mode=plan guard=mount folder=overlay$/m)
+    t.strictSame(violationIn(record), ['.git/new', 'new'])
+    t.match(log, /memory\/new: Read-only file system/)
+    t.strictSame(after, before)
+  })
 
   await t.test('with a mount inside', rootOnly, async (t) => {
     const mounted = `for each; do [ "$last" = --root ] && root=$each; last=$each; done

@@ -1,6 +1,6 @@
 // In mounts a run cannot write the record, but git can bring what it commits. That counts only once it is confirmed.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { broughtSince, gitMoment } from '../../src/git/brought-files.ts'
@@ -9,6 +9,7 @@ import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { commit, env, git, repository, write } from '../fixtures/git-repository.ts'
 import { NOW, PROOF } from '../fixtures/records.ts'
 import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { smallDisk } from '../fixtures/small-disk.ts'
 import { changeState, PUT_RUN, rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -155,6 +156,14 @@ t.test('files that look like an entry of git, and commits that are not there yet
   t.strictSame(await broughtSince(fresh, empty), [{ path: 'a', object: EVIL }])
   write(fresh, { '.git/index': 'broken' })
   await t.rejects(broughtSince(fresh, empty), /index/)
+})
+
+t.test('a record that is a mount of its own: git looks for no repository around it', async (t) => {
+  const disk = smallDisk(t)
+  if (!disk) return
+  const around = realpathSync(join(disk.folder, '..'))
+  git(around, 'init', '-q')
+  t.match(await gitMoment(disk.folder, around), { isRepository: false })
 })
 
 t.test('what a run commits does not count until it is confirmed', async (t) => {
