@@ -198,7 +198,9 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
 
   await t.test('a second case can get an agent', async (t) => {
     const { id } = await must(service, 'POST', '/cases', { title: 'Rounding' })
-    await must(service, 'PUT', '/setup', { checklist: ['A picture (image)'] })
+    // the first item has been required, so that leaving it out would need trust
+    const required = ['All tests pass (test-log, required)', 'A picture (image)']
+    await must(service, 'PUT', '/setup', { checklist: required })
     await page.goto(`${service.url}/case/${id}`)
     await page.locator('#first-session').getByRole('link', { name: 'Set up an agent' }).click()
     await agents.waitFor()
@@ -207,7 +209,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(`${service.url}/`)
     const { checklist } = await must(service, 'GET', '/setup')
-    t.strictSame(checklist, ['A picture (image)'], 'a checklist that nobody changed stays')
+    t.strictSame(checklist, required, 'a checklist that nobody changed stays')
     await page.goto(`${service.url}/case/${id}`)
     t.match(await page.locator('#first-session').innerText(), 'let Claude Code plan this')
     await page.locator('#first-session').getByRole('button').click()
