@@ -32,7 +32,8 @@ const ESCAPES = {
   'a file in /etc': 'echo x > /etc/casefile-escape',
   'a file in /usr/local/bin': 'echo x > /usr/local/bin/casefile-escape',
   'another repository': 'echo x >> "$OTHER/file"',
-  'the pipes of other runs': 'ls -A "$TMPDIR"/casefile-pipes-* /tmp/casefile-pipes-* | grep run-',
+  'the pipes of other runs':
+    'ls -A "$TMPDIR"/casefile-pipes-$USER_ID /tmp/casefile-pipes-$USER_ID | grep run-',
   'a start script of another run': 'mkdir "/tmp/casefile-pipes-$USER_ID/run-x"',
   'a commit in another repository':
     'cd "$OTHER" && git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m x',

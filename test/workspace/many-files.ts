@@ -58,5 +58,12 @@ t.test(
     t.same((await app.request('GET', `/cases/${id}/memory`)).json, whole.json)
     await app.service.start.begun
     t.equal(app.service.eventLog.last, last)
+
+    // a save in place while no service ran
+    await app.close()
+    writeFileSync(app.file(id, 'note-8.md'), 'Saved meanwhile.\n')
+    await app.restart()
+    await app.service.start.begun
+    t.equal(app.service.eventLog.last, last + 1)
   },
 )

@@ -14,7 +14,7 @@ import type { NoteFile } from '../notes.ts'
 import type { RecordFile } from '../record.ts'
 
 /** Version of the rows. */
-const FORMAT = 9
+const FORMAT = 10
 
 /** Identifies the format of the rows. They belong to one build, as another may read the same files differently. */
 export function recordFormat(version: string): string {

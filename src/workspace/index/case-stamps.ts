@@ -12,8 +12,8 @@ let numbers = new Float64Array(NUMBERS_PER_FILE * 64)
 
 /** With more sessions and memory files than this, requests look only at those that the watcher names. */
 const FEW = 200
-/** Before the stamps of sessions and memory files, if there are many. */
-const MANY = '\0'
+/** Before the stamps of sessions and memory files, if there are many. Not `\0`, at which SQLite cuts. */
+const MANY = '\n\n'
 
 /** By the memory files, which are the same object until one changes. */
 const lastMany = new WeakMap<CaseEntry['notes'], { sessions: object; many: string }>()
