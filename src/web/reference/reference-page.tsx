@@ -47,10 +47,11 @@ function ReferencePage({ assets, api, origin }: ReferenceProps) {
         <nav class="card contents" aria-label="Contents">
           {tags.map(({ name }) => (
             <details open>
-              <summary>
-                <a href={`#tag-${name}`}>{name}</a>
-              </summary>
+              <summary>{name}</summary>
               <ul>
+                <li>
+                  <a href={`#tag-${name}`}>All of {name}</a>
+                </li>
                 {listOperations(api, name).map(({ method, path, operation }) => (
                   <li>
                     <a href={`#${operation.operationId}`}>
