@@ -4,7 +4,7 @@
  */
 
 import { realpath } from 'node:fs/promises'
-import { kindsNow } from '../files/folder-names.ts'
+import { isFolderNow, kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { forEachLimited, pendingEvents, yieldIfBusy } from '../files/yielding.ts'
@@ -135,19 +135,25 @@ export function createScan(deps: ScanDeps): Scan {
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
-    const entry = await readCaseFolder(lookDeps, id, known, pass, changed)
-    // without a case at once, before cases/ is back in its place
+    let entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+    if (!entry && known) {
+      let waitMs = casesFolderWait(accept)
+      // cases/ may have come back between the two looks
+      if (waitMs === 0 && isFolderNow(folder)) {
+        entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+        if (!entry) waitMs = casesFolderWait(accept)
+      }
+      if (waitMs > 0 && !entry) {
+        if (waitMs < Infinity) deps.onUnstable(id, waitMs)
+        return pass
+      }
+    }
     if (entry) {
       await yieldIfBusy()
       missingSince = null
       applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
     } else {
-      const waitMs = known ? casesFolderWait(accept) : 0
-      if (waitMs > 0) {
-        if (waitMs < Infinity) deps.onUnstable(id, waitMs)
-        return pass
-      }
       if (known) catalog.remove(id)
       if (known || writtenNotes.length > 0)
         publish({ caseId: id, source: known ? 'editor' : 'service', wrote: writtenNotes })
