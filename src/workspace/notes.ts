@@ -34,7 +34,8 @@ export function readNote(path: string, file: string, { known, pass, saw }: NoteR
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
   const stamp = read.stamp ?? stampNow(path)
   const mtimeMs = stamp?.mtimeMs ?? 0
-  const ending = read.ok ? endingOf(read.text) : '\n'
+  // what is read after an error of the disk counts as whole
+  const ending = read.ok ? endingOf(read.text) : ''
   const hash = read.hash
   // without a stamp it is read again, as the disk may have failed for a moment
   const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
@@ -43,8 +44,7 @@ export function readNote(path: string, file: string, { known, pass, saw }: NoteR
     pass.markUnchanged(path)
     return { ...known, ...place }
   }
-  const isEmpty = read.ok && read.text === ''
-  const isWhole = !isEmpty && isComplete(ending, known?.ending)
+  const isWhole = !read.ok || (read.text !== '' && isComplete(ending, known?.ending))
   if (!pass.accept(path, newerOf(path, stamp), isWhole, true)) {
     // listed, but without a hash, so that it has no event yet
     return known
