@@ -39,7 +39,7 @@ export interface Settings {
   readingTools: readonly string[]
   /** The first words of commands that such an agent may run before its plan is approved. Ignored until trusted. */
   readingCommands: readonly string[]
-  /** What needs no approval of its own. Ignored until trusted. */
+  /** What needs no separate approval. Ignored until trusted. */
   standing: readonly StandingIntent[]
   /** How many isolated sessions may work at the same time. */
   parallel: number

@@ -1,6 +1,6 @@
 import type { Actor } from './history.ts'
 
-/** What needs no approval of its own, as `standing` in casefile.md says. */
+/** What needs no separate approval, as `standing` in casefile.md says. */
 export interface StandingIntent {
   /** As in an intent: what they do not name is not within. */
   paths: readonly string[]

@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startBuilt } from '../fixtures/built-service.ts'
@@ -333,7 +333,7 @@ t.test('equal edits by hand before and after a kill are two lines', async (t) =>
     await must(service, 'POST', '/cases', { title: 'Title 0' }),
     await must(service, 'POST', '/cases', { title: 'Other' }),
   ]
-  const folder = `${dir}/root/memory/cases/${first.id}`
+  const folder = join(dir, 'root/memory/cases', first.id)
   const lines = () =>
     readFileSync(`${folder}/history.md`, 'utf8').split('by hand (title)').length - 1
   for (const count of [1, 2]) {
