@@ -82,6 +82,18 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
     found: ['layers markdown/pool.ts:1'],
   },
   {
+    name: 'the service imports what runs in the browser, or a page what runs on another page',
+    tree: {
+      'web/list/page.tsx': "import './client.ts'\n",
+      'web/list/client.ts': "import './client/sync.ts'\nimport '../log/client/lines.ts'\n",
+      'web/list/client/sync.ts': "import '../../client/send.ts'\n",
+      'web/log/client/lines.ts': 'export const lines = 1\n',
+      'web/client/send.ts': 'export const send = 1\n',
+      'web/client/main.ts': "import '../list/client.ts'\n",
+    },
+    found: ['layers web/list/client.ts:2', 'layers web/list/page.tsx:1'],
+  },
+  {
     name: 'the model imports a package, files are touched or programs started elsewhere',
     tree: {
       'model/a.ts': "import { createHash } from 'node:crypto'\nexport const a = createHash\n",

@@ -15,7 +15,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 /** By its file and a part of the expression: why its text cannot be long, or why it takes linear time. */
 const EXCEPTIONS = [
   ['model/usage.ts', '(?:\\d{3})+$', 'the digits of a number'],
-  ['web/help/help-pages.ts', '(.+?) *$', 'pages of this package'],
+  ['web/help/data.ts', '(.+?) *$', 'pages of this package'],
   ['runners/agents/agent-text.ts', '\\sat (?:async )?', 'its parts are bounded, or end at a blank'],
   ['runners/agents/codex/record.ts', 'Rejected', 'of MAX_REJECTION'],
   ['runners/acp/command-words.ts', '(?<blank>', 'an alternative takes all that another gave up'],

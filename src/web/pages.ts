@@ -5,21 +5,24 @@ import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import { NEEDS_YOU } from '../model/state-groups.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
-import { agentsRoutes } from './agents/agents-routes.tsx'
 import { recentConversations } from './agents/recent-conversations.ts'
+import { agentsRoutes } from './agents/routes.tsx'
 import { loadAssets } from './assets.ts'
-import { caseRoutes } from './case/case-routes.tsx'
+import { caseRoutes } from './case/routes.tsx'
+import { changesRoutes } from './changes/routes.tsx'
 import type { PageDeps } from './deps.ts'
-import { changesRoutes } from './diff/changes-routes.tsx'
-import { helpRoutes } from './help/help-routes.tsx'
-import { listRoutes } from './list/list-routes.tsx'
-import type { LogDeps } from './log/log-routes.tsx'
-import { paletteRoutes } from './palette/palette-routes.ts'
+import { helpRoutes } from './help/routes.tsx'
+import { listRoutes } from './list/routes.tsx'
+import type { LogDeps } from './log/routes.tsx'
+import { memoryRoutes } from './memory/routes.tsx'
+import { newCaseRoutes } from './new-case/routes.tsx'
+import { paletteRoutes } from './palette/routes.ts'
+import { proofRoutes } from './proof/routes.tsx'
 import { referenceRoutes } from './reference/reference-routes.ts'
-import { searchRoutes } from './search/search-routes.tsx'
-import { sessionRoutes } from './session/session-routes.tsx'
+import { searchRoutes } from './search/routes.tsx'
+import { sessionRoutes } from './session/routes.tsx'
 import { rememberSetup } from './setup/known-setup.ts'
-import { setupRoutes } from './setup/setup-routes.tsx'
+import { setupRoutes } from './setup/routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
 
@@ -43,7 +46,10 @@ export function pages(service: HttpDeps, liveOutput: LogDeps['liveOutput']): Pag
   const all = [
     listRoutes(deps),
     searchRoutes(deps),
+    newCaseRoutes(deps),
     caseRoutes(deps),
+    proofRoutes(deps),
+    memoryRoutes(deps),
     sessionRoutes({ service, assets, liveOutput }),
     changesRoutes(deps),
     agentsRoutes(deps),

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readProofFile } from '../../src/web/client/proof-file.ts'
+import { readProofFile } from '../../src/web/proof/client/proof-file.ts'
 import { formTag, textOf } from '../fixtures/page-text.ts'
 import { must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'

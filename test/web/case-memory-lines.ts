@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { textToEdit, textToSave } from '../../src/web/client/memory-lines.ts'
+import { textToEdit, textToSave } from '../../src/web/memory/client/memory-lines.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 
 const kept: { name: string; original: string; edited: string; result: string }[] = [

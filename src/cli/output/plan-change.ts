@@ -1,7 +1,7 @@
 import type { DiffLine } from '../../rendering/diff/shape.ts'
 import { diffTexts } from '../../rendering/diff/texts.ts'
-import { shownLine } from '../output/shown-line.ts'
-import type { Terminal } from '../output/terminal.ts'
+import { shownLine } from './shown-line.ts'
+import type { Terminal } from './terminal.ts'
 import { rowsOf } from './wrapped.ts'
 
 /** The lines that differ between two texts, with three around them. */

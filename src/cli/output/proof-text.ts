@@ -1,8 +1,8 @@
 import type { ProofHeadJson } from '../../http/schemas/proof.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { table } from '../output/table.ts'
-import type { Terminal } from '../output/terminal.ts'
-import { ago } from '../output/times.ts'
+import { table } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { ago } from './times.ts'
 
 export function proofTable(
   proofs: readonly ProofHeadJson[],

@@ -2,7 +2,7 @@ import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { FixFileLink } from '../shell/problems.tsx'
 import { Prose } from '../shell/prose.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 export function DescriptionCard({ data }: { data: CasePageData }) {
   const { id, json, broken } = data

@@ -10,7 +10,7 @@ import { CopiableText } from '../shell/copy-button.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
-import type { CasePageData, RelatedCase } from './case-data.ts'
+import type { CasePageData, RelatedCase } from './data.ts'
 
 const MAX_FILES = 15
 

@@ -4,7 +4,7 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, SETUP } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 /** What to do with a case that has no session yet. */
 export function FirstSession({ data }: { data: CasePageData }) {

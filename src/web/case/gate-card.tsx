@@ -7,7 +7,7 @@ import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 const MAX_ITEMS = 15
 

@@ -5,8 +5,8 @@ import { isOver } from '../../model/session-state.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates } from '../proof/candidate-list.tsx'
+import type { ProofExcerpt, ProofRow } from '../proof/data.ts'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
-import type { ProofExcerpt, ProofRow } from '../proof/proof-data.ts'
 import {
   AcceptedReason,
   ProofTimes,
@@ -18,7 +18,7 @@ import { proofPage, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { AnsiText, TextBox, terminalClass } from '../shell/text-box.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 const MAX_PROOFS = 10
 

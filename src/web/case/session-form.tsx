@@ -7,7 +7,7 @@ import { sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { ProviderSelect } from '../shell/provider-select.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 import { lacksPlan, NothingToPlan } from './first-session.tsx'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */

@@ -6,7 +6,7 @@ import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { undoAttribute } from '../shell/undo.ts'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 import { UnappliedWork } from './unapplied.tsx'
 
 /** The fields of the two forms below. Saving an empty field removes the value from the case. */

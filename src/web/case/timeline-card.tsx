@@ -4,7 +4,7 @@ import { sessionUsage } from '../../model/session-usage.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
 import { casePage, memoryPage } from '../shell/addresses.ts'
 import { Tabs } from '../shell/tabs.tsx'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 import { lacksPlan } from './first-session.tsx'
 import { IntentForm, SessionForm } from './session-form.tsx'
 import {

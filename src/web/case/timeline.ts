@@ -1,6 +1,6 @@
 import { type HistoryEntry, type HistoryKind, parseStateChange } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
-import type { ProofRow } from '../proof/proof-data.ts'
+import type { ProofRow } from '../proof/data.ts'
 
 /** An entry of the history as the page of the case shows it. */
 export interface TimelineItem {

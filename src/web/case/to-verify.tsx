@@ -1,7 +1,7 @@
 import { itemsMetBy, suggestProof, unmetText, unmetTypes } from '../../model/suggest-proof.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { logPage, proofPage } from '../shell/addresses.ts'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 /** What is missing before the case can be resolved, or that nothing is, with the one thing to do next. */
 export function ToVerify({ data }: { data: CasePageData }) {

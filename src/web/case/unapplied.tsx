@@ -1,6 +1,6 @@
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
-import type { CasePageData } from './case-data.ts'
+import type { CasePageData } from './data.ts'
 
 /** Says which work of isolated sessions the working folder does not have yet. */
 export function UnappliedWork({

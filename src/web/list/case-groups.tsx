@@ -2,8 +2,8 @@ import { numberText } from '../../model/amounts.ts'
 import { STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
 import { HelpLink } from '../shell/help-link.tsx'
 import { CaseRow } from './case-row.tsx'
+import { type Listing, PAGE_SIZE } from './data.ts'
 import { type Filters, listAddress } from './filters.ts'
-import { type Listing, PAGE_SIZE } from './listing.ts'
 import type { RowFacts } from './row-facts.ts'
 
 interface CaseGroupsProps {

@@ -4,8 +4,8 @@ import { outcomeLabel } from '../../model/outcomes.ts'
 import { STATE_GROUP_LABELS, STATE_GROUPS, stateLabel } from '../../model/state-groups.ts'
 import { SearchField } from '../search/search-field.tsx'
 import { searchPage } from '../shell/addresses.ts'
+import type { Listing } from './data.ts'
 import { type Filters, hasFilters, listAddress, type Words } from './filters.ts'
-import type { Listing } from './listing.ts'
 
 interface FilterBarProps {
   filters: Filters

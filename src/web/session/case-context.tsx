@@ -4,7 +4,7 @@ import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { casePage, memoryPage } from '../shell/addresses.ts'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 /** What the case asks for, and what would prove it: a plan is judged against that. */
 export function CaseContext({ data }: { data: SessionPageData }) {

@@ -1,8 +1,8 @@
 import { counted } from '../../model/amounts.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import type { SessionPageData } from './data.ts'
 import { Comment } from './plan-comments.tsx'
-import type { SessionPageData } from './session-data.ts'
 
 /**
  * The comments on the changes of a run, and the way to send them: with a new session, since this one has run.

@@ -9,7 +9,7 @@ import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 const MAX_FILES = 50
 const MAX_AUTHORS = 10

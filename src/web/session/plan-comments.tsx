@@ -8,7 +8,7 @@ import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
 import { inlineComments } from './comment-places.ts'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 const STATUS: Record<
   CommentView['status'],

@@ -4,8 +4,8 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import type { SessionPageData } from './data.ts'
 import { BusyNotice } from './line-notice.tsx'
-import type { SessionPageData } from './session-data.ts'
 
 /**
  * The buttons below a plan that waits for approval. The form sends the hash of the plan above it, and

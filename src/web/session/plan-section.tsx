@@ -17,11 +17,11 @@ import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
 import { inlineComments } from './comment-places.ts'
+import type { PlanViewName, SessionPageData } from './data.ts'
 import { FolderNotice, WallsNotice } from './folder-notice.tsx'
 import { Comment, ReviewList } from './plan-comments.tsx'
 import { planFacts } from './plan-facts.ts'
 import { ApproveBar, CommentForm, EditForm, ReviseForm } from './plan-forms.tsx'
-import type { PlanViewName, SessionPageData } from './session-data.ts'
 
 /** Hypothesis and plan: rendered, as source, or as what changed in it. */
 export function PlanSection({ data }: { data: SessionPageData }) {

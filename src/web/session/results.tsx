@@ -20,7 +20,7 @@ import { Candidates } from '../proof/candidate-list.tsx'
 import { Verdict } from '../proof/proof-parts.tsx'
 import { logPage, proofPage, sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 /** The counts of the test reports, in words and as a bar. */
 export function TestResults({ data }: { data: SessionPageData }) {

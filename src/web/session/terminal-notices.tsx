@@ -2,7 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import { planViolation } from '../../model/plan-violation.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { NotGated } from '../shell/not-gated.tsx'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 /** The folder and the branch that the agent works in. */
 export function TerminalPlace({ data: { terminal } }: { data: SessionPageData }) {

@@ -5,7 +5,7 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 const NEWEST = 200
 const PAGE = 500

@@ -11,7 +11,7 @@ import {
 import { sessionApi } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Time } from '../shell/time.tsx'
-import type { SessionPageData } from './session-data.ts'
+import type { SessionPageData } from './data.ts'
 
 /** The branch of an isolated session: where its work is, and what the operator can do with it. */
 export function WorktreePanel({ data }: { data: SessionPageData }) {

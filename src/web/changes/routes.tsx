@@ -1,0 +1,65 @@
+import { Hono } from 'hono'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { caseId, proofId } from '../../http/params.ts'
+import { serializeProof, serializeSession } from '../../http/serializers.ts'
+import { AppError } from '../../model/app-error.ts'
+import { proofOf } from '../../model/case-folder.ts'
+import { outOfScopeFiles } from '../../model/scope.ts'
+import { readPatch } from '../../rendering/diff/patch.ts'
+import type { PageDeps } from '../deps.ts'
+import { isShownAsDiff } from '../proof/page.tsx'
+import { loadChanges } from '../session/changed-files.tsx'
+import { findSession } from '../session/find-session.ts'
+import { changesPage, pathTo, proofPage, sessionPage } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { type Changes, ChangesPage, diffLayout, showAsked } from './page.tsx'
+
+/** A page with the diff of a session or of a proof. `?file=<id>` shows one file with all of its lines. */
+export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/case/:id/session/:number/changes', pageHeaders(), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const session = findSession(folder, c.req.param('number'))
+    const { candidates } = await serializeSession(service, folder, session)
+    const patch = await loadChanges(service, session, candidates)
+    if (!patch) throw new AppError('not_found', `Session ${session.number} has no diff here.`)
+    const page = sessionPage(folder.case.id, session.number)
+    return respond(c, page, {
+      patch,
+      outside: new Set(outOfScopeFiles(session.trail)),
+      name: session.id,
+      above: [
+        ...pathTo(folder.case.id, folder.case.title),
+        { href: page, text: `Session ${session.number}` },
+      ],
+    })
+  })
+
+  app.get('/case/:id/proof/:pid/changes', pageHeaders(), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const proof = proofOf(folder, proofId(c))
+    const { content } = await serializeProof(service, folder, proof)
+    if (!isShownAsDiff(content)) throw new AppError('not_found', 'This proof is not a diff.')
+    const page = proofPage(folder.case.id, proof.id)
+    return respond(c, page, {
+      patch: readPatch(content),
+      outside: new Set(),
+      name: proof.id,
+      above: [...pathTo(folder.case.id, folder.case.title), { href: page, text: 'Proof' }],
+    })
+  })
+
+  async function respond(c: ServiceContext, page: string, changes: Changes): Promise<Response> {
+    const layout = diffLayout(c.req.query('diff'))
+    const diff = await showAsked(changes, { layout, file: c.req.query('file') ?? null })
+    if (!diff) throw new AppError('not_found', 'The diff has no such file.')
+    const address = changesPage(page)
+    return pageResponse(
+      c,
+      <ChangesPage assets={assets} changes={changes} diff={diff} address={address} />,
+    )
+  }
+
+  return app
+}

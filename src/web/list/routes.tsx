@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { Hono } from 'hono'
+import { stampOf } from '../../files/safe-read.ts'
+import type { ServiceEnv } from '../../http/context.ts'
+import { readStats } from '../../http/routes/stats.ts'
+import { SETTINGS_FILE } from '../../model/settings.ts'
+import type { PageDeps } from '../deps.ts'
+import { CASES } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { listing } from './data.ts'
+import { filtersOf, pageOf, wordsOf } from './filters.ts'
+import { ListPage } from './page.tsx'
+import { rowFacts } from './row-facts.ts'
+
+/** The list of cases, a page at a time. */
+export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+
+  app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
+    const filters = filtersOf(c)
+    const list = await listing(service, filters, pageOf(c))
+    const facts = await rowFacts(
+      service,
+      list.groups.flatMap(({ rows }) => rows),
+    )
+    const words = wordsOf(service.lists)
+    const settings = await service.settings()
+    return pageResponse(
+      c,
+      <ListPage
+        service={service}
+        assets={assets}
+        filters={filters}
+        list={list}
+        words={words}
+        facts={facts}
+        stats={readStats(service)}
+        start={{
+          isConfigured: await isConfigured(service),
+          found: setup.last(),
+          provider: settings.provider,
+        }}
+      />,
+    )
+  })
+  return app
+}
+
+async function isConfigured({ layout }: PageDeps['service']): Promise<boolean> {
+  return (await stampOf(join(layout.root, SETTINGS_FILE))) !== null
+}

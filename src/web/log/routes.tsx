@@ -1,0 +1,70 @@
+import { Hono } from 'hono'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { caseId } from '../../http/params.ts'
+import { AppError } from '../../model/app-error.ts'
+import { isArtifactOf } from '../../runners/output/artifacts.ts'
+import type { PageDeps } from '../deps.ts'
+import { findSession } from '../session/find-session.ts'
+import type { LiveOutput } from '../session/live-output.ts'
+import { logPage } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { type LogSource, nextError } from './data.ts'
+import { indexLog } from './log-index.ts'
+import { LogPage, type LogQuery, loadLogPage } from './page.tsx'
+
+export interface LogDeps extends Pick<PageDeps, 'service' | 'assets'> {
+  liveOutput(caseId: string, artifact: string): LiveOutput
+}
+
+/** `/case/:id/session/:number/log/:artifact`: a log or a report, with numbers and colours. */
+export function logRoutes({ service, assets, liveOutput }: LogDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  const path = '/case/:id/session/:number/log/:artifact'
+  app.get(path, pageHeaders({ forms: 'self' }), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const session = findSession(folder, c.req.param('number'))
+    const artifact = c.req.param('artifact')
+    const index = isArtifactOf(artifact, session.number)
+      ? await indexLog(service.layout, folder.case.id, artifact)
+      : null
+    if (!index) throw notHere(session.number, artifact)
+    const source: LogSource = {
+      layout: service.layout,
+      caseId: folder.case.id,
+      artifact,
+      index,
+      stderr: liveOutput(folder.case.id, artifact).stderr,
+    }
+    const query = queryOf(c)
+    if (query.errorAfter !== null) {
+      const line = await nextError(source, query.errorAfter)
+      const address = logPage(folder.case.id, session.number, artifact)
+      if (line !== null) return c.redirect(`${address}?line=${line}#L${line}`)
+    }
+    const data = await loadLogPage({ service, folder, session, source, query })
+    return pageResponse(c, <LogPage data={data} assets={assets} />)
+  })
+  return app
+}
+
+function notHere(number: number, artifact: string): AppError {
+  const name = JSON.stringify(artifact.slice(0, 120).toWellFormed())
+  return new AppError(
+    'not_found',
+    `Session ${number} has no output ${name} on this machine. Logs stay on the machine that made them.`,
+  )
+}
+
+function queryOf(c: ServiceContext): LogQuery {
+  const number = (name: string) => {
+    const text = c.req.query(name) ?? ''
+    return /^\d{1,9}$/.test(text) ? Number(text) : null
+  }
+  return {
+    line: number('line'),
+    page: number('page') || null,
+    errorAfter: number('error-after'),
+    filter: (c.req.query('filter') ?? '').slice(0, 200),
+    view: c.req.query('view') === 'raw' ? 'raw' : c.req.query('view') === 'tests' ? 'tests' : null,
+  }
+}

@@ -1,0 +1,33 @@
+import { Hono } from 'hono'
+import type { ServiceEnv } from '../../http/context.ts'
+import { caseId, memoryFilename } from '../../http/params.ts'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
+import type { PageDeps } from '../deps.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { loadMemoryPage } from './data.ts'
+import { MemoryPage } from './page.tsx'
+import { runbookTemplate } from './runbook-template.ts'
+
+/** The page of a memory file. */
+export function memoryRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/case/:id/memory/:file', pageHeaders(), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const name = memoryFilename(c, 'file')
+    const data = await loadMemoryPage(service, folder, name)
+    const isSource = c.req.query('source') !== undefined
+    const isNew = name === RUNBOOK_FILE && data.file === null
+    return pageResponse(
+      c,
+      <MemoryPage
+        assets={assets}
+        folder={folder}
+        data={data}
+        isSource={isSource}
+        template={isNew ? await runbookTemplate(service, folder) : undefined}
+      />,
+    )
+  })
+  return app
+}

@@ -1,0 +1,37 @@
+import { Hono } from 'hono'
+import type { ServiceEnv } from '../../http/context.ts'
+import { UUID } from '../../model/words.ts'
+import { startObjections } from '../../sessions/start-checks.ts'
+import type { PageDeps } from '../deps.ts'
+import { wordsOf } from '../list/filters.ts'
+import { NEW_CASE } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { providerChoices } from '../shell/provider-select.tsx'
+import { NewCasePage } from './page.tsx'
+
+/** The page on which a case is made. */
+export function newCaseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+
+  app.get(NEW_CASE, pageHeaders(), async (c) => {
+    await service.synchronizer.freshenAll()
+    const words = wordsOf(service.lists)
+    const settings = await service.settings()
+    const place = { root: service.layout.root, workdir: null, settings }
+    const agents = setup.last()?.agents ?? null
+    const objections = await startObjections(place, service.agents)
+    const start = {
+      providers: providerChoices(settings, agents, objections),
+      provider: settings.provider,
+      areKnown: agents !== null,
+      objections,
+    }
+    const parentId = c.req.query('parent') ?? ''
+    const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
+    return pageResponse(
+      c,
+      <NewCasePage assets={assets} words={words} start={start} parent={parent} />,
+    )
+  })
+  return app
+}

@@ -1,0 +1,42 @@
+import { Hono } from 'hono'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { caseId } from '../../http/params.ts'
+import { diffLayout } from '../changes/page.tsx'
+import { type LogDeps, logRoutes } from '../log/routes.tsx'
+import { sessionPage } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './data.ts'
+import { findSession } from './find-session.ts'
+import { SessionPage } from './page.tsx'
+
+/** `/case/:id/session/:number`; `latest` and the id of a session redirect there. */
+export function sessionRoutes(needs: LogDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  const { service, assets } = needs
+  app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const name = c.req.param('number')
+    const session = findSession(folder, name)
+    if (String(session.number) !== name) {
+      const { search } = new URL(c.req.url)
+      return c.redirect(sessionPage(folder.case.id, session.number) + search)
+    }
+    const data = await loadSessionPage(needs, folder, session, queryOf(c))
+    return pageResponse(c, <SessionPage data={data} assets={assets} />)
+  })
+  app.route('/', logRoutes(needs))
+  return app
+}
+
+function queryOf(c: ServiceContext): SessionQuery {
+  const view = PLAN_VIEWS.find((each) => each === c.req.query('view')) ?? 'rendered'
+  const against = c.req.query('against') ?? ''
+  const trail = c.req.query('trail') ?? ''
+  return {
+    view,
+    against: /^[0-9a-f]{8,64}$/.test(against) ? against : null,
+    diff: diffLayout(c.req.query('diff')),
+    trailPage: /^[1-9]\d{0,5}$/.test(trail) ? Number(trail) : null,
+    withOutput: c.req.query('output') !== 'none',
+  }
+}

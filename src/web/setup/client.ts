@@ -1,0 +1,166 @@
+import { isControlChanged } from '../client/form-fields.ts'
+import { showError } from '../client/forms.tsx'
+import { type Problem, send } from '../client/send.ts'
+import { showSoon, startSetupForm } from './client/setup-form.tsx'
+
+/** The setup of a workspace, menus of agents, and cases that have nothing to plan with. */
+export function startSetup(): void {
+  const ask = () => {
+    if (isShown('[data-agents=unknown]')) void findAgents(false)
+  }
+  document.addEventListener(
+    'toggle',
+    ({ target }) => {
+      ask()
+      const form = (target as Element).querySelector<HTMLFormElement>(':scope > [data-proposed]')
+      if (form) void proposeIntent(form)
+    },
+    true, // it does not bubble
+  )
+  document.addEventListener('click', (event) => {
+    const target = event.target as Element
+    if (target.closest('[data-find-agents]')) void findAgents(true)
+    const button = target.closest<HTMLElement>('[data-run-tests]')
+    if (button) void runTests(button, button.dataset.runTests!)
+  })
+  document.addEventListener('change', follow)
+  document.addEventListener('refreshed', follow)
+  document.addEventListener('submit', stopEmptyPlan, true)
+  startSetupForm(readAnswers)
+  follow()
+  ask()
+}
+
+function isShown(selector: string): boolean {
+  return [...document.querySelectorAll(selector)].some((each) => each.checkVisibility())
+}
+
+let asked: Promise<void> | null = null
+
+/** Waits until the service has asked the agents, then shows what it found. */
+function findAgents(again: boolean): Promise<void> {
+  asked ??= load(again).finally(() => {
+    asked = null
+  })
+  return asked
+}
+
+/** A page of a workspace that is set up has no such form, besides this one. */
+function readAnswers(): Promise<void> {
+  return load(false, '/configure')
+}
+
+async function load(again: boolean, page = location.href): Promise<void> {
+  const places = () => document.querySelectorAll<HTMLElement>('[data-agents]')
+  for (const place of places()) place.setAttribute('aria-busy', 'true')
+  try {
+    await fetch(`/agents/found${again ? '?again' : ''}`)
+    const response = await fetch(page, {
+      headers: { accept: 'text/html' },
+      cache: 'no-cache',
+    })
+    if (!response.ok) return
+    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    for (const place of places()) {
+      const found = next.getElementById(place.id)
+      if (found) show(place, found)
+    }
+    follow()
+  } catch {
+    // the service is away: the page says so, and the menu stays as it is
+  } finally {
+    for (const place of places()) place.removeAttribute('aria-busy')
+  }
+}
+
+/** Replaces what a menu or a list offers. What was chosen stays chosen. */
+function show(place: HTMLElement, found: HTMLElement): void {
+  place.dataset.agents = found.dataset.agents
+  if (place.innerHTML === found.innerHTML) return
+  const focus = place.contains(document.activeElement) ? document.activeElement : null
+  const chosen = place instanceof HTMLSelectElement && isControlChanged(place) ? place.value : null
+  const typed = new Map(
+    [...place.querySelectorAll('input')]
+      .filter((input) => isControlChanged(input) && (input.type !== 'radio' || input.checked))
+      .map((input) => [keyOf(input), { value: input.value, checked: input.checked }]),
+  )
+  place.replaceChildren(...found.childNodes)
+  if (place instanceof HTMLSelectElement && chosen !== null) place.value = chosen
+  for (const input of place.querySelectorAll('input')) {
+    const before = typed.get(keyOf(input))
+    if (before === undefined) continue
+    if (input.type === 'radio') input.checked ||= !input.disabled
+    else if (input.type === 'checkbox') input.checked = before.checked
+    else input.value = before.value
+  }
+  if (focus instanceof HTMLInputElement)
+    [...place.querySelectorAll('input')].find((input) => keyOf(input) === keyOf(focus))?.focus()
+  else if (focus) place.querySelector<HTMLElement>('[data-find-agents]')?.focus()
+}
+
+function keyOf({ type, name, value, id }: HTMLInputElement): string {
+  return type === 'radio' ? `${name} ${value}` : id
+}
+
+/** Shows what belongs to what is chosen. */
+function follow(): void {
+  const form = document.querySelector<HTMLFormElement>('#setup-form')
+  const where = form?.querySelector<HTMLElement>('#setup-where')
+  const chosen = form?.querySelector<HTMLInputElement>('input[name=provider]:checked')
+  if (where) where.hidden = chosen?.dataset.hooks === undefined
+  for (const step of form ? document.querySelectorAll<HTMLElement>('[data-planned-by]') : [])
+    step.hidden = (step.dataset.plannedBy === 'runbook') !== (chosen?.value === 'runbook')
+  showSoon()
+  const session = document.querySelector<HTMLFormElement>('#new-session-form')
+  const nothing = session?.querySelector<HTMLElement>('#nothing-to-plan')
+  const button = session?.querySelector<HTMLButtonElement>('button[type=submit]')
+  if (!session || !nothing || !button) return
+  const provider = session.querySelector<HTMLSelectElement>('[name=provider]')
+  const isNothing = session.closest('[data-no-runbook]') !== null && provider?.value === 'runbook'
+  nothing.hidden = !isNothing
+  button.hidden = isNothing
+}
+
+/** Fills the fields of an intent that are empty with what the case and the repository propose. */
+async function proposeIntent(form: HTMLFormElement): Promise<void> {
+  const address = form.dataset.proposed!
+  delete form.dataset.proposed
+  const setup = await send('GET', address)
+  if (!setup.ok) return showError(form, setup.problem)
+  for (const [name, entries] of Object.entries(setup.body.intent as Record<string, string[]>)) {
+    const input = form.elements.namedItem(name) as HTMLInputElement
+    if (input.value === '') input.value = entries.join(', ')
+  }
+}
+
+/** A key sends a form whose button is hidden, too. */
+function stopEmptyPlan(event: SubmitEvent): void {
+  const nothing = (event.target as Element).querySelector<HTMLElement>('#nothing-to-plan')
+  if (!nothing || nothing.hidden) return
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+/** Writes a runbook.md that runs just the tests, and plans with it. */
+async function runTests(button: HTMLElement, id: string): Promise<void> {
+  const place = button.closest<HTMLElement>('.notice')!
+  showError(place, null)
+  button.setAttribute('disabled', '')
+  const fail = (problem: Problem) => {
+    button.removeAttribute('disabled')
+    showError(place, problem)
+  }
+  const setup = await send('GET', `/cases/${id}/setup`)
+  if (!setup.ok) return fail(setup.problem)
+  const { runbook } = setup.body.tests as { runbook: string }
+  const text = new Blob([runbook], { type: 'text/markdown' })
+  const ifNew = { 'if-none-match': '*' }
+  const file = await send('PUT', `/cases/${id}/memory/runbook.md`, text, ifNew)
+  if (!file.ok) return fail(file.problem)
+  const session = await send('POST', `/cases/${id}/sessions`, {
+    type: 'verifying',
+    provider: 'runbook',
+  })
+  if (!session.ok) return fail(session.problem)
+  location.assign(`/case/${id}/session/${session.body.number}`)
+}
