@@ -11,8 +11,7 @@ import { createEntryErrors, type EntryErrors } from './entry-errors.ts'
 import type { Ending, ImportedItem, Importer, InputFile, ReadOptions, ReadResult } from './item.ts'
 import { decodeText } from './json-input.ts'
 import { listSection, textSection } from './notes.ts'
-import { findOrigins, type IdentifiedTask } from './reused-ids.ts'
-import { caseTitle, plainBreaks, textOrNumber, unknownFields } from './text.ts'
+import { plainBreaks, textOrNumber, unknownFields } from './text.ts'
 
 const EXPECTED = 'the folder backlog/, or the markdown file of a task'
 const FOLDERS = ['tasks', 'drafts', 'completed', 'archive/tasks', 'archive/drafts']
@@ -55,32 +54,41 @@ export const BACKLOG: Importer = {
   where: 'in Backlog.md',
   notesFile: 'backlog.md',
   expected: EXPECTED,
-  filesIn(list) {
-    for (const base of ['backlog/', '.backlog/', '']) {
-      const files = FOLDERS.flatMap((folder) =>
-        list(`${base}${folder}`)
-          .filter((name) => /\.md$/i.test(name))
-          .map((name) => `${base}${folder}/${name}`),
-      )
-      const hasConfig = list(base.slice(0, -1)).includes(CONFIG)
-      const isBacklog = hasConfig || files.some((file) => /\/[a-z]+-\d[^/]*\.md$/i.test(file))
-      if (files.length > 0 && isBacklog) return hasConfig ? [...files, base + CONFIG] : files
-    }
-    return []
-  },
   matches: ({ path, bytes }) =>
     /\.md$/i.test(path) && /^\ufeff?---/.test(Buffer.from(bytes.subarray(0, 10)).toString()),
   read: readTasks,
 }
 
-interface Found extends IdentifiedTask {
+/** The names of the files and links in a subfolder; none if there is no such folder. `''` is the folder itself. */
+type Listing = (subfolder: string) => readonly string[]
+
+/** The files to read in a project's folder, relative to it; none if Backlog.md was not used there. */
+export function backlogFiles(list: Listing): readonly string[] {
+  for (const base of ['backlog/', '.backlog/', '']) {
+    const files = FOLDERS.flatMap((folder) =>
+      list(`${base}${folder}`)
+        .filter((name) => /\.md$/i.test(name))
+        .map((name) => `${base}${folder}/${name}`),
+    )
+    const hasConfig = list(base.slice(0, -1)).includes(CONFIG)
+    const isBacklog = hasConfig || files.some((file) => /\/[a-z]+-\d[^/]*\.md$/i.test(file))
+    if (files.length > 0 && isBacklog) return hasConfig ? [...files, base + CONFIG] : files
+  }
+  return []
+}
+
+interface Found {
   task: Task
+  /** The id, in the one form that all its spellings have. */
+  key: string
   body: BacklogBody
   path: string
+  /** The name of its file. */
+  file: string
   unknown: Record<string, unknown>
 }
 
-function readTasks(files: readonly InputFile[], { project, known }: ReadOptions): ReadResult {
+function readTasks(files: readonly InputFile[], { project }: ReadOptions): ReadResult {
   const errors = createEntryErrors()
   const config = files.find(({ path }) => path.split('/').at(-1) === CONFIG)
   const lastStatus = config && lastStatusOf(config)
@@ -88,30 +96,32 @@ function readTasks(files: readonly InputFile[], { project, known }: ReadOptions)
   const found = tasks.flatMap((file) => readTask(file, errors) ?? [])
   const others = tasks.length - found.length
   const space = `backlog:${project ? `${project}/` : ''}`
-  const origins = findOrigins(found.toSorted(olderFirst), space, known ?? new Map())
   // what another task names is rather the task that is there than one that was archived
-  const named = new Map(found.toReversed().map((each) => [each.key, origins.get(each)!]))
-  const originOf = (id: string) => named.get(keyOf(id)) ?? space + keyOf(id)
-  const items = found.map((each) =>
-    toItem(each, {
-      space,
+  const named = new Map(found.toReversed().map((each) => [each.key, each]))
+  const originOf = (id: string) => {
+    const other = named.get(keyOf(id))
+    return other ? originOfTask(space, other) : space + keyOf(id)
+  }
+  const used = new Set<string>()
+  const items = found.map((each) => {
+    const plain = originOfTask(space, each)
+    const origin = used.has(plain) ? `${plain}/${each.file.toLowerCase()}` : plain
+    used.add(plain)
+    return toItem(each, {
+      source: space + each.task.id + (named.get(each.key) === each ? '' : ` (${each.file})`),
       lastStatus,
-      origin: origins.get(each)!,
+      origin,
       originOf,
-    }),
-  )
+    })
+  })
   const warnings = others > 0 ? [`${others} files are not tasks: not imported`] : []
   return { items, warnings, errors }
 }
 
-/** Backlog.md gives the id of an archived task to a new one. */
-function olderFirst(one: Found, other: Found): number {
-  const [a, b] = [one, other].map((each) => each.created_at ?? '')
-  return a === b ? folderOf(other) - folderOf(one) : a! < b! ? -1 : 1
-}
-
-function folderOf({ path }: Found): number {
-  return FOLDERS.findLastIndex((folder) => `/${path}`.includes(`/${folder}/`))
+/** With the time of creation, because Backlog.md gives the id of an archived task to a new one. */
+function originOfTask(space: string, { key, task }: Found): string {
+  const created = isoDate(task.created_date)
+  return space + key + (created ? `/${created}` : '')
 }
 
 /** Null if the file is no task, such as a readme; errors are added. */
@@ -143,8 +153,6 @@ function readTask(file: InputFile, errors: EntryErrors): Found | null {
     body: readBacklogBody(source.slice(bodyStart)),
     path,
     key: keyOf(task.id),
-    title: caseTitle(task.title ?? null, task.id),
-    created_at: isoDate(task.created_date),
     file: path.split('/').at(-1)!,
     unknown: unknownFields(value, taskSchema),
   }
@@ -188,7 +196,7 @@ function keyOf(id: string): string {
 }
 
 interface Context {
-  space: string
+  source: string
   lastStatus: string | undefined
   origin: string
   /** Of another task, by its id. */
@@ -196,15 +204,15 @@ interface Context {
 }
 
 function toItem(
-  { task, body, path, key, created_at, file, unknown }: Found,
-  { space, lastStatus, origin, originOf }: Context,
+  { task, body, path, unknown }: Found,
+  { source, lastStatus, origin, originOf }: Context,
 ): ImportedItem {
   const { id, priority, parent_task_id: parent, labels } = task
   const isDraft = /(?:^|\/)drafts\//.test(path)
   return {
     entry: path,
     name: id,
-    source: origin === space + key ? space + id : `${space}${id} (${file})`,
+    source,
     origin,
     title: task.title ?? null,
     type: task.type?.toLowerCase() ?? null,
@@ -213,7 +221,7 @@ function toItem(
       ...(isDraft ? ['draft'] : []),
       ...(priority ? [`priority:${priority}`] : []),
     ],
-    created_at,
+    created_at: isoDate(task.created_date),
     ending: endingFor(task, path, lastStatus),
     parent: parent ? originOf(parent) : null,
     description: body.description,

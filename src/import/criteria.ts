@@ -6,19 +6,3 @@ export function listItems(text: string): string[] | null {
   const items = lines.map((line) => ITEM.exec(line)?.[1]?.trim())
   return items.every((item) => item !== undefined) ? items : null
 }
-
-export interface Section {
-  heading: string
-  text: string | null | undefined
-}
-
-/** Joins texts under headings of level 2; the first has none. */
-export function joinSections(
-  first: string | null | undefined,
-  sections: readonly Section[],
-): string {
-  const others = sections.flatMap(({ heading, text }) =>
-    text?.trim() ? `## ${heading}\n\n${text.trim()}` : [],
-  )
-  return [first?.trim() ?? '', ...others].filter((text) => text !== '').join('\n\n')
-}

@@ -45,7 +45,6 @@ export const GITHUB: Importer = {
   where: 'on GitHub',
   notesFile: 'github.md',
   expected: EXPECTED,
-  filesIn: () => [],
   matches: () => false, // it is what a file is read as if no other importer knows it
   read: readIssues,
 }

@@ -1,12 +1,10 @@
 import { BACKLOG } from './backlog.ts'
-import { BEADS } from './beads.ts'
 import { GITHUB } from './github.ts'
-import type { Importer, InputFile, Listing } from './item.ts'
-import { TASKMASTER } from './taskmaster.ts'
-import { VIBE_KANBAN } from './vibe-kanban.ts'
+import type { Importer, InputFile } from './item.ts'
+import { JSON_LIST } from './json-list.ts'
 
 /** GitHub is the last: it is what a file is read as if no other importer knows it. */
-export const IMPORTERS: readonly Importer[] = [BACKLOG, BEADS, TASKMASTER, VIBE_KANBAN, GITHUB]
+export const IMPORTERS: readonly Importer[] = [BACKLOG, JSON_LIST, GITHUB]
 
 export const IMPORTER_IDS = IMPORTERS.map(({ id }) => id).sort()
 
@@ -16,15 +14,4 @@ export function findImporter(id: string): Importer | undefined {
 
 export function importerFor(file: InputFile): Importer {
   return IMPORTERS.find((each) => each.matches(file)) ?? GITHUB
-}
-
-export interface FoundFiles {
-  importer: Importer
-  files: readonly string[]
-}
-
-/** The tools that were used in a project's folder, with their files. */
-export function findToolsIn(list: Listing): FoundFiles[] {
-  const found = IMPORTERS.map((importer) => ({ importer, files: importer.filesIn(list) }))
-  return found.filter(({ files }) => files.length > 0)
 }

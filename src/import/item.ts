@@ -46,9 +46,6 @@ export interface NoteSection {
 export interface InputFile {
   /** Relative to the named folder; the name itself if a file was named. */
   path: string
-  /** Null for standard input. */
-  absolutePath: string | null
-  /** Empty for a database, which is opened by its path. */
   bytes: Uint8Array
 }
 
@@ -57,30 +54,16 @@ export interface ReadOptions {
   repository?: string | undefined
   /** Distinguishes tasks of several projects that have the same ids. */
   project?: string | undefined
-  /** The cases that exist, by id. */
-  known?: ReadonlyMap<string, KnownCase> | undefined
 }
-
-export interface KnownCase {
-  title: string
-  created_at: string
-}
-
-/** The names of the files and links in a subfolder; none if there is no such folder. `''` is the folder itself. */
-export type Listing = (subfolder: string) => readonly string[]
 
 export interface Importer {
   id: string
-  /** `on GitHub`, `in beads` */
+  /** `on GitHub`, `in Backlog.md` */
   where: string
   /** The memory file for everything that a case has no field for. */
   notesFile: string
   /** What it reads, for messages. */
   expected: string
-  /** What to do about an entry that the list has twice, if its file is not one to edit. */
-  duplicates?: string
-  /** The files to read in a project's folder, relative to it; none if the tool was not used there. */
-  filesIn(list: Listing): readonly string[]
   /** Whether a file is of this tool. */
   matches(file: InputFile): boolean
   read(files: readonly InputFile[], options: ReadOptions): ReadResult

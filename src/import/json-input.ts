@@ -2,7 +2,6 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { utf16Name } from '../files/utf-16.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
-import { brokenEntry } from './broken-entry.ts'
 import type { InputFile } from './item.ts'
 
 /** The text of a file without its byte order mark. Throws if it is empty or not UTF-8. */
@@ -48,14 +47,12 @@ function tryJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Same; throws an error that says where the text is not JSON. */
+/** Same; throws if it is not JSON. */
 export function parseJson(file: InputFile, expected: string): unknown {
   const text = decodeText(file, expected)
   const value = jsonOf(file)
   if (value !== undefined) return value
-  const { entry, why, line } = brokenEntry(text)
-  const where = entry === null ? `line ${line}` : `entry ${entry} (line ${line})`
-  throw unreadable(file.path, expected, `${where} is not JSON: ${visibleText(why)}`)
+  throw unreadable(file.path, expected, `it is not JSON: ${whyNotJson(text)}`)
 }
 
 /** The JSON values of a text with one on each line; empty lines are skipped. */
@@ -63,14 +60,21 @@ export function parseLines(file: InputFile, expected: string): { line: number; v
   const lines = decodeText(file, expected).split('\n')
   return lines.flatMap((text, index) => {
     if (text.trim() === '') return []
-    try {
-      return [{ line: index + 1, value: JSON.parse(text) as unknown }]
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      const why = `line ${index + 1} is not JSON: ${visibleText(error.message)}`
-      throw unreadable(file.path, expected, why)
-    }
+    const value = tryJson(Buffer.from(text))
+    if (value !== undefined) return [{ line: index + 1, value }]
+    const why = `line ${index + 1} is not JSON: ${whyNotJson(text)}`
+    throw unreadable(file.path, expected, why)
   })
+}
+
+/** The parser's own message, which mostly has a position. */
+function whyNotJson(text: string): string {
+  try {
+    JSON.parse(text)
+    return ''
+  } catch (error) {
+    return visibleText((error as SyntaxError).message)
+  }
 }
 
 export function unreadable(path: string, expected: string, why: string): AppError {

@@ -46,7 +46,7 @@ export async function planImport(
   for (const item of items) {
     const created = await planCase(item, importer, options)
     const before = planned.get(created.id)
-    const error = before ? duplicateError(before, created, importer) : await findError(created)
+    const error = before ? duplicateError(before, created) : await findError(created)
     if (error !== null) errors.add(item.entry, error)
     else if (!before) planned.set(created.id, created)
   }
@@ -145,14 +145,10 @@ async function tryText(value: Case): Promise<string | null> {
 }
 
 /** Null if both are the same in every byte: then the second is skipped. */
-function duplicateError(
-  one: PlannedCase,
-  other: PlannedCase,
-  { duplicates = 'Take one of them out of the list' }: Importer,
-): string | null {
+function duplicateError(one: PlannedCase, other: PlannedCase): string | null {
   const isSame = one.caseText === other.caseText && one.notes === other.notes
   if (isSame) return null
-  return `it is the same issue as ${one.entry}, with different content. ${duplicates}`
+  return `it is the same issue as ${one.entry}, with different content. Take one of them out of the list`
 }
 
 /** Why the files of the case could not be written; null if they can. */

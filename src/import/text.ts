@@ -62,18 +62,3 @@ export function unknownFields(value: unknown, schema: z.ZodObject): Record<strin
 function iso(value: string): string {
   return new Date(value).toISOString()
 }
-
-/** The values by their key, in the order of the list. */
-export function groupBy<T>(
-  values: readonly T[],
-  keyOf: (value: T) => string | undefined,
-): Map<string | undefined, T[]> {
-  const groups = new Map<string | undefined, T[]>()
-  for (const value of values) {
-    const key = keyOf(value)
-    const group = groups.get(key)
-    if (group) group.push(value)
-    else groups.set(key, [value])
-  }
-  return groups
-}

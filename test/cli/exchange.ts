@@ -279,16 +279,12 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
   const whole = JSON.stringify([good, ISSUE])
   const wrong: Record<string, [list: unknown, said: RegExp]> = {
     nothing: ['', /it is empty/],
-    'no JSON': ['Nothing to see here', /line 1 is not JSON/],
+    'no JSON': ['Nothing to see here', /it is not JSON/],
     'UTF-16 of PowerShell': [Buffer.from(`\ufeff${whole}`, 'utf16le'), /iconv -f UTF-16 -t UTF-8 /],
     'UTF-16 without a mark': [Buffer.from(whole, 'utf16le'), /looks like UTF-16LE.* -f UTF-16LE /],
     'UTF-16 of big machines': [Buffer.from(whole, 'utf16le').swap16(), /-f UTF-16BE -t UTF-8 /],
     'another text': ['{"message": "Not Found"}', /expected a list of issues.*got an object/],
-    'a list that is cut short': [whole.slice(0, -20), /entry 2 \(line 1\) .*ends in the middle/],
-    'a broken entry': [
-      `[${JSON.stringify(good)},\n{"title": "]",,}]`,
-      /entry 2 \(line 2\) is not JSON/,
-    ],
+    'a list that is cut short': [whole.slice(0, -20), /it is not JSON: /],
     'an issue on each line': [
       `${JSON.stringify(good)}\n{"number":2}\n`,
       /begins with \[.*jq -s \./,
@@ -301,7 +297,7 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
       `[{"number": 1, "body": ${'['.repeat(100_000)}${']'.repeat(100_000)}}]`,
       /entry 1 \(#1\): body: expected a string; got the array \[\[\[\["…"\]/,
     ],
-    'two lists': [`${whole}\n${whole}`, /line 1 is not JSON: there is text after its end/],
+    'two lists': [`${whole}\n${whole}`, /it is not JSON: /],
     'no object': [[good, 7], /entry 2: expected an object; got the number 7/],
     'a wrong field': [[{ ...good, labels: 'bug' }], /entry 1 \(#1\): labels: expected an array/],
     'a wrong label': [[{ ...good, labels: [{}] }], /entry 1 \(#1\): labels\[0\].name: .* missing/],
@@ -327,7 +323,7 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
   const planned = async (list: unknown) => {
     const isAsItIs = typeof list === 'string' || Buffer.isBuffer(list)
     const bytes = Buffer.from(isAsItIs ? (list as string) : JSON.stringify(list))
-    const file = { path: '', absolutePath: null, bytes }
+    const file = { path: '', bytes }
     const importer = importerFor(file)
     return planImport(importer.read([file], {}), importer, { now: '2026-01-01T00:00:00.000Z' })
   }

@@ -32,7 +32,7 @@ export function command(): Command {
     .description('Create cases from the tasks of another tool.')
     .argument(
       '<file or folder>',
-      'Output of gh issue list --json, a project that used the tool, or the file that the tool exports; - reads standard input.',
+      'Output of gh issue list --json, a project with Backlog.md, or a list in the JSON form of docs/exchange.md; - reads standard input.',
     )
     .option('--dry-run', 'Only show what would be created.')
     .option('--from <tool>', `The tool: ${TOOLS.join(', ')}. Default: recognised by the content.`)
@@ -54,10 +54,7 @@ export function command(): Command {
         'gh issue list --json number,title,body,url | casefile import -',
         'Import straight from gh.',
       ],
-      [
-        'casefile import .',
-        'Import the tasks of Backlog.md, beads or Task Master in this project.',
-      ],
+      ['casefile import .', 'Import the tasks of Backlog.md in this project.'],
     ],
     more: 'Tasks that have a case are skipped. docs/exchange.md says what becomes of each field.',
   })
@@ -104,7 +101,7 @@ async function plannedCases(
   const { body } = await client.request('GET', '/triage')
   const known = new Map((body as TriageRowJson[]).map((row) => [row.id, row]))
   const now = new Date().toISOString()
-  const read = importer.read(files, { repository: repo, project, known })
+  const read = importer.read(files, { repository: repo, project })
   return {
     planned: await planImport(read, importer, { type, now }),
     warnings: read.warnings,
@@ -113,7 +110,7 @@ async function plannedCases(
 }
 
 /** Here, so that the command's help loads no importer. */
-const TOOLS: readonly string[] = ['backlog', 'beads', 'github', 'taskmaster', 'vibe-kanban']
+const TOOLS: readonly string[] = ['backlog', 'github', 'json']
 const PROJECT = /^[\p{L}\p{N}][\p{L}\p{N}._-]*(?:\/[\p{L}\p{N}._-]+)?$/u
 
 async function preview(context: ReadContext, input: Input, options: Options): Promise<ExitCode> {

@@ -1,20 +1,14 @@
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { isFolder, kindsNow } from '../../files/folder-names.ts'
-import { readSlice } from '../../files/read-slice.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import { findImporter, findToolsIn, importerFor } from '../../import/importers.ts'
-import type { Importer, InputFile, Listing } from '../../import/item.ts'
+import { BACKLOG, backlogFiles } from '../../import/backlog.ts'
+import { findImporter, importerFor } from '../../import/importers.ts'
+import type { Importer, InputFile } from '../../import/item.ts'
 import { AppError } from '../../model/app-error.ts'
 
 /** About 10,000 issues with long comments; JavaScript strings cannot be much longer. */
 const MAX_BYTES = 256 * 1024 * 1024
-
-/** Enough to recognise a database. */
-const BEGINNING = {
-  from: 0,
-  length: 16,
-}
 
 export interface Input {
   importer: Importer
@@ -26,7 +20,7 @@ export async function readInput(named: string, from: string | undefined): Promis
   const wanted = from === undefined ? undefined : findImporter(from)!
   if (named === '-') {
     const bytes = await standardInput()
-    const file = { path: '', absolutePath: null, bytes }
+    const file = { path: '', bytes }
     return { importer: wanted ?? importerFor(file), files: [file] }
   }
   const path = await realPathOf(resolve(named)) // the operator chose it, so links are followed
@@ -35,34 +29,25 @@ export async function readInput(named: string, from: string | undefined): Promis
   return { importer: wanted ?? importerFor(file), files: [file] }
 }
 
+/** Only Backlog.md keeps its tasks in a folder. */
 async function folderInput(
   named: string,
   root: string,
   wanted: Importer | undefined,
 ): Promise<Input> {
-  const tools = findToolsIn(listingOf(root)).filter(
-    ({ importer }) => wanted === undefined || importer === wanted,
-  )
-  if (tools.length > 1) {
-    const ids = tools.map(({ importer }) => importer.id)
-    const why = `it has tasks of ${ids.join(' and ')}. Choose one: --from ${ids[0]}`
+  const paths = (wanted ?? BACKLOG) === BACKLOG ? backlogFiles(listingOf(root)) : []
+  if (paths.length === 0) {
+    const why = 'it has no tasks of Backlog.md. For other tools, name a file; see docs/exchange.md'
     throw unread(named, why)
   }
-  const [tool] = tools
-  if (!tool) {
-    const what = wanted
-      ? `${wanted.expected} is not in it`
-      : 'it has no backlog/, .beads/issues.jsonl (bd export -o .beads/issues.jsonl), .taskmaster/ or issues.csv'
-    throw unread(named, what)
-  }
   const files: InputFile[] = []
-  for (const path of tool.files) files.push(await readFile(path, join(root, path), path, root))
+  for (const path of paths) files.push(await readFile(path, join(root, path), path, root))
   const size = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
   if (size > MAX_BYTES) throw unread(named, 'its tasks are larger than 256 MiB')
-  return { importer: tool.importer, files }
+  return { importer: BACKLOG, files }
 }
 
-function listingOf(root: string): Listing {
+function listingOf(root: string): (subfolder: string) => readonly string[] {
   const known = new Map<string, string[]>()
   return (subfolder) => {
     const names = known.get(subfolder) ?? namesIn(join(root, subfolder))
@@ -91,20 +76,17 @@ async function standardInput(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** A database is opened by its path instead: it may be larger than memory. */
 async function readFile(
   named: string,
   absolutePath: string,
   path: string,
   within?: string,
 ): Promise<InputFile> {
-  const read = /\.(?:sqlite3?|db)$/i.test(path)
-    ? await readSlice(absolutePath, () => BEGINNING, { within: dirname(absolutePath) })
-    : await readRegular(absolutePath, {
-        maxBytes: MAX_BYTES,
-        ...(within === undefined ? {} : { within }),
-      })
-  if (read.ok) return { path, absolutePath, bytes: read.bytes }
+  const read = await readRegular(absolutePath, {
+    maxBytes: MAX_BYTES,
+    ...(within === undefined ? {} : { within }),
+  })
+  if (read.ok) return { path, bytes: read.bytes }
   const why = {
     missing: 'the file does not exist',
     symbolic_link: 'it is a link',
