@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
-import { caseArgument, caseOptions, getExplanation, sessionArgument } from './command.ts'
-import { EXIT, EXIT_MEANINGS } from './output/exit-codes.ts'
+import { caseArgument, caseOptions, getExplanation, sessionArgument } from '../src/cli/command.ts'
+import { EXIT, EXIT_MEANINGS } from '../src/cli/output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
