@@ -1,19 +1,16 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '../client/client.ts'
 import { realProgram } from '../files/program-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import { quoteForShell } from '../runners/shell-quote.ts'
 import { openServer } from '../serve.ts'
 import { casePage } from '../web/shell/addresses.ts'
-import { runLines, shorten } from './command-output.ts'
+import { type OutputView, runLines, shorten } from './command-output.ts'
 import { type DemoWorkspace, makeDemoWorkspace } from './demo-workspace.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
-import { answerOrDone, until } from './pause.ts'
-import { ask } from './question.ts'
-import { type Step, type TourDeps, tour } from './tour.ts'
+import { type TourDeps, tour } from './tour.ts'
 
 interface DemoOptions {
   /** Go through without waiting for anybody. */
@@ -27,6 +24,8 @@ interface DemoOptions {
 }
 
 interface Programs {
+  /** Reads a line from the terminal; null at the end of input. */
+  ask(question: string, signal: AbortSignal): Promise<string | null>
   /** The folder of the sample workspace. */
   sample: string
   /** The path of the `casefile` program. */
@@ -77,11 +76,12 @@ const PACE_MS = 600
 const QUICK_PACE_MS = 100
 
 async function play(
-  { sample, program }: Programs,
+  programs: Programs,
   home: string,
   options: DemoOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const { sample } = programs
   const out = options.json ? process.stderr : process.stdout
   const hasColours = out.isTTY === true && !process.env.NO_COLOR
   const narrator = createNarrator({
@@ -102,39 +102,37 @@ async function play(
       `workspace  ${root}`,
       `console    ${served.url}`,
     )
+    const deps = { ...programs, workspace, hasColours, signal, narrator, options }
     const isWhole = await tour({
-      client: createClient({ url: served.url }, signal),
       narrator,
-      ...createCommands({ program, workspace, hasColours, signal, narrator }),
+      ...createCommands(deps),
       openPage(caseId) {
         if (options.open) showPage(served.url + casePage(caseId), narrator)
       },
-      wait: (step, isBegun) => wait({ step, isBegun, narrator, options, signal }),
-      until: (isSo) => until(isSo, signal),
     })
-    if (isWhole) await sayGoodbye({ program, workspace, home, narrator, options, signal })
+    if (isWhole) await sayGoodbye({ ...deps, home })
   } finally {
     await served.close()
   }
 }
 
 function showPage(url: string, { say }: Narrator): void {
-  say('', `Watch ${url}`, 'From here on, do each step there, or press Enter here.')
+  say('', `Watch ${url}`)
   void import('open')
     .then(({ default: open }) => open(url))
     .catch((error: unknown) => say(`The browser could not be opened: ${String(error)}`))
 }
 
-interface CommandDeps {
-  program: string
+interface CommandDeps extends Programs {
   workspace: DemoWorkspace
   hasColours: boolean
   signal: AbortSignal
   narrator: Narrator
+  options: DemoOptions
 }
 
-function createCommands(deps: CommandDeps): Pick<TourDeps, 'run' | 'show' | 'casefile'> {
-  const { program, workspace, hasColours, signal, narrator } = deps
+function createCommands(deps: CommandDeps): Pick<TourDeps, 'run' | 'casefile' | 'step'> {
+  const { program, workspace, hasColours, signal, narrator, options } = deps
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('CASEFILE_') && name !== 'FORCE_COLOR',
   )
@@ -152,10 +150,24 @@ function createCommands(deps: CommandDeps): Pick<TourDeps, 'run' | 'show' | 'cas
     })
     return { code, text: lines.join('\n') }
   }
+  const start = (args: readonly string[], view?: OutputView) =>
+    run([process.execPath, program, ...args], view)
   return {
     run,
-    show: (args) => narrator.command(commandText(args)),
-    casefile: (args, view) => run([process.execPath, program, ...args], view),
+    casefile(args, view) {
+      narrator.command(commandText(args))
+      return start(args, view)
+    },
+    async step(args, view, isQuestion = false) {
+      narrator.say('')
+      narrator.command(commandText(args))
+      if (!options.yes) {
+        const answer = await deps.ask(narrator.prompt(isQuestion), signal)
+        process.stdout.write('\u001b[A\u001b[K') // the prompt
+        if (isQuestion && /^n/i.test(answer ?? '')) return null
+      }
+      return await start(args, view)
+    },
   }
 }
 
@@ -171,36 +183,8 @@ function commandText(args: readonly string[]): string {
   return ['casefile', ...words].join(' ')
 }
 
-interface WaitDeps {
-  step: Step
-  isBegun: () => Promise<boolean>
-  narrator: Narrator
-  options: DemoOptions
-  signal: AbortSignal
-}
-
-async function wait(deps: WaitDeps): Promise<'yes' | 'no' | 'elsewhere'> {
-  const { step, isBegun, narrator, options, signal } = deps
-  if (options.open && step.browser !== null) narrator.say(`In the browser: ${step.browser}`)
-  narrator.command(commandText(step.args))
-  if (options.yes) return 'yes'
-  const answer = await answerOrDone(narrator.prompt(step.isQuestion), isBegun, signal)
-  process.stdout.write(answer === null ? '\r\u001b[K' : '\u001b[A\u001b[K') // the prompt
-  if (answer === null) return 'elsewhere'
-  return step.isQuestion && /^n/i.test(answer) ? 'no' : 'yes'
-}
-
-interface GoodbyeDeps {
-  program: string
-  workspace: DemoWorkspace
-  home: string
-  narrator: Narrator
-  options: DemoOptions
-  signal: AbortSignal
-}
-
 /** Says how to go on, and leaves time to look around. */
-async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
+async function sayGoodbye(deps: CommandDeps & { home: string }): Promise<void> {
   const { program, workspace, home, narrator, options, signal } = deps
   const { root, stateDir } = workspace
   const casefile = (await isOnPath(program)) ? 'casefile' : `node ${typed(program)}`
@@ -210,7 +194,7 @@ async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
   narrator.command(`${casefile} serve --open`)
   narrator.say('')
   if (options.open && !options.yes) {
-    await ask('  Look around in the browser. Enter ends the demo. ', signal)
+    await deps.ask('  Look around in the browser. Enter ends the demo. ', signal)
   }
   if (!options.keep) {
     narrator.say(`The demo ran in ${home}, which is removed. --keep keeps it.`)

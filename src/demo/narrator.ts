@@ -11,8 +11,6 @@ export interface Narrator {
   prompt(isQuestion?: boolean): string
   /** A line that a command printed. */
   output(line: string): void
-  /** Something that has worked. */
-  done(text: string): void
 }
 
 interface NarratorOptions {
@@ -47,7 +45,6 @@ export function createNarrator({ write, hasColours, columns }: NarratorOptions):
     prompt: (isQuestion) =>
       styled('dim', `  Enter ${isQuestion ? 'approves this plan, n does not' : 'runs it'} `),
     output: (text) => line(`    ${cutLine(text, columns - 4)}`),
-    done: (text) => line(`  ${styled('green', `✓ ${text}`)}`),
   }
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { docsPage } from '../../docs/cli-page.ts'
 import { defaultSubcommand, getExplanation } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { docsPage } from '../../docs/cli-page.ts'
 import { casefile } from '../../src/cli/program.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { confirm } from '../../demo/question.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { confirm } from '../question.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 interface Options extends CommandOptions {

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { explain, jsonOption, type ProgramContext } from '../command.ts'
 import { EXIT } from '../output/exit-codes.ts'
+import { ask } from '../question.ts'
 
 interface Options {
   yes?: boolean
@@ -12,12 +13,12 @@ interface Options {
 export function command({ sample, program }: ProgramContext): Command {
   const demo = new Command('demo')
     .description('See the whole flow in two minutes, with a scripted agent.')
-    .option('--open', 'Open the console in the browser, to do the same there.')
+    .option('--open', 'Open the case in the browser, to watch it there.')
     .option('--yes', 'Go through without waiting, and approve without asking.')
     .option('--keep', 'Keep its temporary workspace.')
     .action(async (options: Options) => {
       const { demo } = await import('../../demo/demo.ts')
-      process.exit(await demo({ sample, program }, options)) // see serve
+      process.exit(await demo({ sample, program, ask }, options)) // see serve
     })
   return explain(demo, {
     examples: [
@@ -25,7 +26,7 @@ export function command({ sample, program }: ProgramContext): Command {
       ['casefile demo --yes --keep', 'Look around in it afterwards.'],
     ],
     exits: [EXIT.interrupted],
-    more: 'It runs in a temporary workspace. Enter goes on; so does doing the same in the browser. With --json the story goes to standard error, and the result to standard output.',
+    more: 'It runs in a temporary workspace. Enter goes on. With --json the story goes to standard error, and the result to standard output.',
     shared: [jsonOption()],
   })
 }

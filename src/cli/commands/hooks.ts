@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander'
-import { confirm } from '../../demo/question.ts'
 import { AGENT_NAMES } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -11,6 +10,7 @@ import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { ownTerminal, type Terminal } from '../output/terminal.ts'
+import { confirm } from '../question.ts'
 
 interface Options extends WorkspaceOptions {
   json?: boolean

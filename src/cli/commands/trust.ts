@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { confirm } from '../../demo/question.ts'
 import type { TrustOptions } from '../../trust/command.ts'
 import { explain, setupOptions } from '../command.ts'
 import { jsonText } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
+import { confirm } from '../question.ts'
 
 interface Options extends TrustOptions {
   json?: boolean

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { confirm } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type {
   AppliedJson,
@@ -22,6 +21,7 @@ import { EXIT, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { table } from '../output/table.ts'
 import { wrapped } from '../output/wrapped.ts'
+import { confirm } from '../question.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { resolveSession, sessionPath } from '../resolve/session.ts'
 

@@ -1,7 +1,7 @@
-import { ask } from '../../demo/question.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../git/memory-kind.ts'
 import { DEFAULT_KIND } from '../../init/deps.ts'
 import { MEMORY_BRANCH } from '../../init/git-memory.ts'
+import { ask } from '../question.ts'
 import { choose } from './choose.ts'
 
 /** What each choice means, for someone new to it. docs/git.md has more. */

@@ -1,5 +1,4 @@
 import type { ApiReader } from '../../client/client.ts'
-import { ask } from '../../demo/question.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { AttentionKind } from '../../model/attention.ts'
@@ -7,6 +6,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import { UUID } from '../../model/words.ts'
 import type { ReadContext } from '../context.ts'
 import { EXIT, exiting, usageError } from '../output/exit-codes.ts'
+import { ask } from '../question.ts'
 
 const MOST_SHOWN = 10
 
