@@ -1,26 +1,30 @@
-/** The program of `callCheck`: reads a call in Claude's words, and prints a denial or nothing. */
+/** The program of `callCheck`: reads a call as an agent sends it, and prints a denial or nothing. */
 
 import { text } from 'node:stream/consumers'
 import { readJsonFile } from '../files/json-file.ts'
 import { scopeReason } from './acp/allowed-paths.ts'
 import { workPolicy } from './acp/permission.ts'
 import { readToolCall } from './acp/tool-call.ts'
-import { denyClaude } from './agents/claude/hooks.ts'
+import { toolInput } from './agents/hooks/hook-tool.ts'
 import { toolKind } from './agents/tool-kinds.ts'
 import { asRecord, asString } from './agents/unknown-record.ts'
-import type { CheckedCalls } from './call-check.ts'
+import { type CheckedCalls, REASON } from './call-check.ts'
 import { whyNotReading } from './reading/commands.ts'
 
 const READING: readonly (string | undefined)[] = ['read', 'search', 'fetch', 'other']
 
-const { allowed, tools, hasWalls } = (await readJsonFile(process.argv[2] ?? '')) as CheckedCalls
-const { tool_name, tool_input } = asRecord(JSON.parse(await text(process.stdin)))
-const name = asString(tool_name) ?? ''
+const { allowed, tools, denial, hasWalls } = (await readJsonFile(
+  process.argv[2] ?? '',
+)) as CheckedCalls
+const call = asRecord(JSON.parse(await text(process.stdin)))
+const name = asString(call.tool_name ?? call.toolName) ?? ''
 const kind = toolKind(tools, name)
-const reason = READING.includes(kind) ? null : await reasonAgainst(tool_input)
+const reason = READING.includes(kind)
+  ? null
+  : await reasonAgainst(toolInput(call.tool_input ?? call.toolArgs))
 if (reason !== null) {
   const words = `Casefile: ${reason}. Stay inside the approved plan.`
-  process.stdout.write(JSON.stringify(denyClaude(words)))
+  process.stdout.write(denial.replace(JSON.stringify(REASON), () => JSON.stringify(words)))
 }
 
 async function reasonAgainst(rawInput: unknown): Promise<string | null> {

@@ -6,7 +6,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { isUnlimited } from '../model/scope.ts'
 import { workerFile } from '../package-files.ts'
 import { type AllowedPaths, temporaryFolders } from './acp/allowed-paths.ts'
-import { denyClaude } from './agents/claude/hooks.ts'
+import type { CallHook } from './agents/agent.ts'
 import type { AgentTools } from './agents/tool-kinds.ts'
 import { scratchFolder } from './agents/user-places.ts'
 import { agentOf, type WorkRequest } from './contract.ts'
@@ -29,9 +29,14 @@ export async function allowedPathsOf(request: WorkRequest): Promise<AllowedPaths
 export interface CheckedCalls {
   allowed: AllowedPaths
   tools: AgentTools
+  /** The denial in the agent's words, as JSON with `REASON` for its reason. */
+  denial: string
   /** Whether mounts hold the working folder, so that only the scope is to be checked. */
   hasWalls: boolean
 }
+
+/** Where the reason comes in a denial. */
+export const REASON = '{reason}'
 
 const FAILED =
   'Casefile could not check whether the approved plan allows this call, so it is denied.'
@@ -40,21 +45,20 @@ const FAILED =
  * The command of a hook before each call, which denies changes that the plan does not allow: outside its scope, and
  * without mounts outside the working folder. Null if there is nothing to check.
  */
-export async function callCheck(request: WorkRequest, tools: AgentTools): Promise<string | null> {
+export async function callCheck(
+  request: WorkRequest,
+  { tools, deny }: Pick<CallHook, 'tools' | 'deny'>,
+): Promise<string | null> {
   const { folder, sandbox } = agentOf(request)
   const allowed = await allowedPathsOf(request)
   const hasWalls = sandbox.kind !== 'none'
   if (hasWalls && isUnlimited(allowed.scope)) return null
   const file = `${folder}/allowed.json`
-  await writeDurable(
-    file,
-    Buffer.from(JSON.stringify({ allowed, tools, hasWalls } satisfies CheckedCalls)),
-    {
-      mode: 0o600,
-    },
-  )
+  const denial = JSON.stringify(deny(REASON))
+  const calls: CheckedCalls = { allowed, tools, denial, hasWalls }
+  await writeDurable(file, Buffer.from(JSON.stringify(calls)), { mode: 0o600 })
   const program = fileURLToPath(workerFile('runners/call-check-main.ts'))
   const words = [process.execPath, program, file].map(quoteForShell).join(' ')
   // a hook that fails would let the call pass
-  return `${words} || printf '%s' ${quoteForShell(JSON.stringify(denyClaude(FAILED)))}`
+  return `${words} || printf '%s' ${quoteForShell(JSON.stringify(deny(FAILED)))}`
 }

@@ -209,7 +209,8 @@ t.test(
       const sandbox = { ...noSandbox(), kind }
       const agent = { env: {}, folder: `${top}/run`, sandbox }
       const request = { plan, workdir: `${top}/work`, agent } as unknown as WorkRequest
-      return callCheck(request, { ...CLAUDE_TOOLS, edit: [...CLAUDE_TOOLS.edit!, 'apply_patch'] })
+      const tools = { ...CLAUDE_TOOLS, edit: [...CLAUDE_TOOLS.edit!, 'apply_patch'] }
+      return callCheck(request, { tools, deny: (reason) => ({ reason }) })
     }
     t.equal(await checked('1. Do it.', 'mount'), null)
     t.type(await checked('1. Do it.', 'none'), 'string')
@@ -218,7 +219,7 @@ t.test(
     const reason = (tool_name: string, tool_input: object) => {
       const input = JSON.stringify({ tool_name, tool_input })
       const said = execFileSync('/bin/sh', ['-c', command], { input, encoding: 'utf8' })
-      return said === '' ? null : JSON.parse(said).hookSpecificOutput.permissionDecisionReason
+      return said === '' ? null : JSON.parse(said).reason
     }
     t.equal(reason('Write', { file_path: [top, 'work/src/a.ts'].join('/') }), null)
     t.equal(reason('Read', { file_path: 'test/a.ts' }), null)
@@ -238,14 +239,20 @@ t.test(
     t.match(reason('Unknown', { text: 'x' }), /names no path/)
     t.equal(reason('Bash', { command: 'cat /etc/hosts' }), null)
     t.match(reason('Bash', { command: 'rm /etc/hosts' }), /outside the working folder/)
-    const asking = KNOWN_AGENTS.filter(({ callHook }) => callHook)
-    t.strictSame(asking.map(({ id }) => id).sort(), ['claude', 'codex'])
-    for (const { callHook } of asking) {
-      const words = await callHook!.arguments(command, `${top}/run`)
-      const settings =
-        words[0] === '--settings' ? readFileSync(words[1]!, 'utf8') : words.join('\n')
-      t.match(settings, /PreToolUse/)
-      t.ok(settings.includes(JSON.stringify(command).slice(1, -1)))
+    for (const { id, callHook } of KNOWN_AGENTS) {
+      const env = { OPENCODE_CONFIG_CONTENT: '{ /* mine */ "plugin": ["x"], "lsp": true }' }
+      const {
+        args = [],
+        files = {},
+        ...start
+      } = await callHook!.start(command, { folder: top, env })
+      const given = [...args, ...Object.values(files)].join('\n')
+      t.ok(given.includes(JSON.stringify(command).slice(1, -1)), id)
+      if (id === 'opencode')
+        t.match(JSON.parse(start.env!.OPENCODE_CONFIG_CONTENT!), {
+          plugin: ['x', /js$/],
+          lsp: true,
+        })
     }
     rmSync(`${top}/run/allowed.json`)
     t.match(reason('Read', { file_path: 'src/a.ts' }), /could not check/, 'it fails closed')

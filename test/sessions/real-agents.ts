@@ -32,8 +32,6 @@ import { OUTSIDE } from '../fixtures/walled-place.ts'
 
 const IN_EVERY_TEST: RealAgentId[] = ['codex', 'gemini', 'opencode']
 const WITH_SANDBOX: RealAgentId[] = ['codex']
-/** Those that ask before each call. */
-const ASKING: RealAgentId[] = ['claude', 'codex']
 
 const PROOF = `
 \`\`\`sh run id=proof proof=tap
@@ -92,7 +90,7 @@ for (const provider of drivenProviders(IN_EVERY_TEST)) {
   if (WITH_SANDBOX.includes(provider)) {
     t.test(`${provider}, refused by its sandbox`, options, (t) => refusals(t, provider))
   }
-  if (isFull && ASKING.includes(provider)) {
+  if (isFull) {
     t.test(`${provider}, outside the scope of its plan`, options, (t) => scoped(t, provider))
   }
   if (isFull) t.test(`${provider}, while its model fails`, options, (t) => faults(t, provider))

@@ -6,7 +6,7 @@ import type { LoginCheck } from './login.ts'
 import type { FindOwnPlaces } from './own-places.ts'
 import type { ReadOwnRecord } from './parser-kit.ts'
 import type { AgentTools } from './tool-kinds.ts'
-import type { AllowsUserPlaces } from './user-places.ts'
+import type { AllowsUserPlaces, Env } from './user-places.ts'
 
 /** A known agent: how it runs as a command that gets a prompt, and what the events mean that it prints. */
 export interface Agent extends CommandSpec {
@@ -75,11 +75,18 @@ export interface CommandSpec extends AgentSpec {
   callHook?: CallHook
 }
 
-/** A hook before each call of a tool, which gets the call and takes the denial in Claude's words. */
+/** A hook before each call of a tool, also of its subagents. It gets the call, and answers with a denial or nothing. */
 export interface CallHook {
   tools: AgentTools
-  /** What makes the agent run the hook; `folder` is that of the run. */
-  arguments(command: string, folder: string): Promise<readonly string[]>
+  /** A denial in the agent's words. */
+  deny(reason: string): object
+  /** Starts the agent with the hook. `folder` gets the files; `env` is the environment without `line.env`. */
+  start(command: string, run: { folder: string; env: Env }): HookedStart | Promise<HookedStart>
+}
+
+/** What a command line gets in addition. */
+export interface HookedStart extends Pick<CommandLine, 'env' | 'files'> {
+  args?: readonly string[]
 }
 
 export interface CommandLine {

@@ -60,6 +60,9 @@ export interface ReportedRun {
   plan: string | null
 }
 
+/** A denial by our own check of a call (call-check.ts), which each agent puts behind words of its own. */
+const CALL_DENIAL = /^[^\n]{0,100}?(Casefile: [\s\S]* Stay inside the approved plan\.)\s*$/
+
 /** Some agents repeat all their denials at the end. */
 const MAX_DENIALS = 10_000
 
@@ -93,7 +96,9 @@ export function createEventParser(
       noteCall(facts, 'in_progress')
     },
     called: (id) => calls.get(String(id)),
-    result(id, result, { facts = calls.get(String(id)), status = result.status } = {}) {
+    result(id, reported, { facts = calls.get(String(id)), status = reported.status } = {}) {
+      const denial = reported.status === 'completed' ? null : CALL_DENIAL.exec(reported.text)
+      const result: ToolResult = denial ? { status: 'denied', text: denial[1]! } : reported
       calls.delete(String(id))
       if (!facts) return
       const wasDenied = denials.has(String(id))

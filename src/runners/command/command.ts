@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { notLoaded } from '../../model/app-error.ts'
 import type { ProviderSettings } from '../../model/settings.ts'
-import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
+import { type CallHook, type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import { KNOWN_AGENTS } from '../agents/registry.ts'
 import { callCheck } from '../call-check.ts'
@@ -94,10 +94,7 @@ async function execute(
   const { workdir, signal } = request
   const agent = agentOf(request)
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
-  const { callHook } = spec
-  const check = callHook && (await callCheck(request, callHook.tools))
-  const hooks = check ? await callHook.arguments(check, agent.folder) : []
-  const checked = { ...line, argv: [...line.argv, ...hooks] }
+  const checked = await withCallHook(line, spec.callHook, request)
   const run = { mode: 'work', session: null, line: checked, timeoutMs } as const
   const { runCommand } = await import('./command-run.ts').catch(notLoaded)
   try {
@@ -111,6 +108,25 @@ async function execute(
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error
+  }
+}
+
+/** The command with the hook that checks each call, if the agent has one and there is something to check. */
+async function withCallHook(
+  line: CommandLine,
+  hook: CallHook | undefined,
+  request: WorkRequest,
+): Promise<CommandLine> {
+  const command = hook && (await callCheck(request, hook))
+  if (!command) return line
+  const { folder, env: own } = agentOf(request)
+  const run = { folder, env: { ...line.defaultEnv, ...own } }
+  const { args = [], env, files } = await hook.start(command, run)
+  return {
+    ...line,
+    argv: [...line.argv, ...args],
+    env: { ...line.env, ...env },
+    files: { ...line.files, ...files },
   }
 }
 

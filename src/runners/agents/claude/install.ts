@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
@@ -15,7 +16,7 @@ import {
 } from '../install/trial-calls.ts'
 import { asRecord } from '../unknown-record.ts'
 import { claudeHome } from './home.ts'
-import { settingsArguments } from './hook-settings.ts'
+import { hookSettings } from './hook-settings.ts'
 
 /** One event that a version does not know would make it ignore the whole file: all of these are in 2.1.197. */
 const HOOKS: readonly HookEntry[] = [
@@ -68,8 +69,11 @@ export const claudeHooks = jsonAgent(
       },
     },
     async runArguments(stateDir, target) {
-      const name = target.isStrict ? 'claude-strict.json' : 'claude.json'
-      return settingsArguments(hookFiles(stateDir).folder, name, claudeGroups(target))
+      const { folder } = hookFiles(stateDir)
+      await makeFolder(folder, 0o700)
+      const path = join(folder, target.isStrict ? 'claude-strict.json' : 'claude.json')
+      await writeDurable(path, Buffer.from(hookSettings(claudeGroups(target))), { mode: 0o600 })
+      return ['--settings', path]
     },
   },
   claudeGroups,

@@ -6,7 +6,8 @@ import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 import { CLAUDE_LOGIN, claudePlaces, claudeServers } from './home.ts'
-import { settingsArguments } from './hook-settings.ts'
+import { hookSettings } from './hook-settings.ts'
+import { denyClaude } from './hooks.ts'
 import { CLAUDE_TOOLS } from './tools.ts'
 import { createUsage } from './usage.ts'
 
@@ -90,10 +91,12 @@ export const claude = knownAgent('claude', {
   events: claudeEvents,
   callHook: {
     tools: CLAUDE_TOOLS,
-    arguments: (command, folder) =>
-      settingsArguments(folder, 'hooks.json', [
-        { event: 'PreToolUse', group: { matcher: '*', hooks: [{ type: 'command', command }] } },
-      ]),
+    deny: denyClaude,
+    start(command, { folder }) {
+      const group = { matcher: '*', hooks: [{ type: 'command', command }] }
+      const text = hookSettings([{ event: 'PreToolUse', group }])
+      return { args: ['--settings', `${folder}/hooks.json`], files: { 'hooks.json': text } }
+    },
   },
 })
 
@@ -131,10 +134,8 @@ function claudeEvents(run: ReportedRun): EventTable {
         run.call(id, toolFacts(CLAUDE_TOOLS, tool, tool === EXIT_PLAN_MODE ? {} : input))
       },
       'user/tool_result'({ tool_use_id, is_error, content }) {
-        const text = textIn(content)
-        const denial = is_error === true ? HOOK_DENIAL.exec(text)?.[1] : undefined
-        if (denial !== undefined) run.result(tool_use_id, { status: 'denied', text: denial })
-        else run.result(tool_use_id, { status: is_error === true ? 'failed' : 'completed', text })
+        const status = is_error === true ? 'failed' : 'completed'
+        run.result(tool_use_id, { status, text: textIn(content) })
       },
       result(event) {
         usage.result(event)
@@ -162,9 +163,6 @@ function parts(event: UnknownRecord): EventPart[] {
     return [`${type}/${block.type}`, { ...block, isOfSubagent: Boolean(parent_tool_use_id) }]
   })
 }
-
-/** A denial by our own hook; no field has its reason (2.1.330). */
-const HOOK_DENIAL = /^PreToolUse:\S+ hook error: (Casefile: [\s\S]*)$/
 
 /** A tool's answer: a text, or blocks of text. */
 function textIn(content: unknown): string {

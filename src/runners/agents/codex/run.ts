@@ -2,6 +2,7 @@ import type { AgentRetry } from '../../../model/agent-retry.ts'
 import type { ToolFacts } from '../../contract.ts'
 import { type CommandLine, knownAgent } from '../agent.ts'
 import { clauseOf } from '../agent-text.ts'
+import { denyClaude } from '../claude/hooks.ts'
 import { NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
 import { FROM_RECORD, failedOutcome } from '../parser-kit.ts'
@@ -45,10 +46,12 @@ export const codex = knownAgent('codex', {
   events: codexEvents,
   callHook: {
     tools: CODEX_TOOLS,
-    arguments: async (command) =>
-      hookArguments([
+    deny: denyClaude,
+    start: (command) => ({
+      args: hookArguments([
         { event: 'PreToolUse', group: { hooks: [{ type: 'command', command, timeout: 60 }] } },
       ]),
+    }),
   },
 })
 

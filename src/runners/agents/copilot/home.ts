@@ -11,12 +11,13 @@ export function copilotHome(environment: Readonly<NodeJS.ProcessEnv>): string {
   return homeFolder(environment, 'COPILOT_HOME', '.copilot')
 }
 
-/** Its token is usually in the keychain, and it also uses the one of `gh`. */
+/** It unpacks itself into its cache. Its token is usually in the keychain, and it also uses the one of `gh`. */
 export function copilotPlaces(environment: Readonly<NodeJS.ProcessEnv>): OwnPlaces {
   const config = homeFolder(environment, 'XDG_CONFIG_HOME', '.config')
+  const cache = homeFolder(environment, 'XDG_CACHE_HOME', '.cache')
   const { XDG_RUNTIME_DIR: keychain } = environment
   return {
-    paths: [copilotHome(environment)],
+    paths: [copilotHome(environment), join(cache, 'copilot')],
     files: [],
     seen: [join(config, 'gh'), ...(keychain ? [keychain] : [])],
   }

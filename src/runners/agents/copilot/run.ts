@@ -9,6 +9,7 @@ import { toolFacts } from '../tool-kinds.ts'
 import { asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 import type { AllowsUserPlaces } from '../user-places.ts'
 import { COPILOT_LOGIN, copilotPlaces, copilotServers } from './home.ts'
+import { copilotDialect } from './hooks.ts'
 import { COPILOT_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g @github/copilot'
@@ -62,6 +63,25 @@ export const copilot = knownAgent('copilot', {
   resume: line(...PLANNING, '--resume={session}'),
   work: { ...line(...WORKING, '--session-id={id}'), userPlaces: USER_PLACES },
   events: copilotEvents,
+  callHook: {
+    tools: COPILOT_TOOLS,
+    deny: copilotDialect.deny,
+    // a plugin for this run, which has nothing but the hook
+    start(command, { folder }) {
+      const preToolUse = [{ type: 'command', bash: command, timeoutSec: 60 }]
+      return {
+        args: ['--plugin-dir', folder],
+        files: {
+          'plugin.json': JSON.stringify({
+            name: 'casefile',
+            version: '1.0.0',
+            hooks: 'hooks.json',
+          }),
+          'hooks.json': JSON.stringify({ version: 1, hooks: { preToolUse } }),
+        },
+      }
+    },
+  },
 })
 
 /** What `copilot --output-format json` prints, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */

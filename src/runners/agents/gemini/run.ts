@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { readJsonFile } from '../../../files/json-file.ts'
 import { modelName, tokenCount } from '../../../model/usage.ts'
 import { type CommandLine, knownAgent } from '../agent.ts'
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agent-usage.ts'
@@ -6,9 +8,10 @@ import { GOOGLE_ENV, NETWORK_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
 import { failedOutcome } from '../parser-kit.ts'
 import { toolFacts } from '../tool-kinds.ts'
-import { asRecord, asString } from '../unknown-record.ts'
-import type { AllowsUserPlaces } from '../user-places.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import type { AllowsUserPlaces, Env } from '../user-places.ts'
 import { GEMINI_LOGIN, geminiHome } from './home.ts'
+import { geminiDialect } from './hooks.ts'
 import { GEMINI_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g @google/gemini-cli'
@@ -85,7 +88,38 @@ export const gemini = knownAgent('gemini', {
     userPlaces: USER_PLACES,
   },
   events: geminiEvents,
+  callHook: {
+    tools: GEMINI_TOOLS,
+    deny: geminiDialect.deny,
+    async start(command, { folder, env }) {
+      const text = JSON.stringify(await defaultsWith(command, env))
+      return {
+        env: { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${folder}/defaults.json` },
+        files: { 'defaults.json': text },
+      }
+    },
+  },
 })
+
+/** Of Linux and of macOS. */
+const SYSTEM_FOLDERS = ['/etc/gemini-cli', '/Library/Application Support/GeminiCli']
+
+/**
+ * The defaults of the system with our hook, the only settings besides the user's that it reads in an untrusted folder.
+ * The hooks of all settings run.
+ */
+async function defaultsWith(command: string, env: Env): Promise<UnknownRecord> {
+  const { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: named, GEMINI_CLI_SYSTEM_SETTINGS_PATH: beside } = env
+  const folders = beside ? [dirname(beside)] : SYSTEM_FOLDERS
+  const files = named ? [named] : folders.map((folder) => `${folder}/system-defaults.json`)
+  const found = await Promise.all(files.map(readJsonFile))
+  const defaults = asRecord(found.find((each) => each !== null))
+  const hooks = asRecord(defaults.hooks)
+  // milliseconds
+  const hook = { name: 'casefile', type: 'command', command, timeout: 60_000 }
+  const BeforeTool = [...asArray(hooks.BeforeTool), { matcher: '.*', hooks: [hook] }]
+  return { ...defaults, hooks: { ...hooks, BeforeTool } }
+}
 
 /** A denial by one of its rules, by how its text begins; some have no type that says so (0.61). */
 const RULE_DENIAL = /^(?:Path not in workspace:|Tool execution for ".*" denied by policy)/

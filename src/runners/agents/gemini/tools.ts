@@ -18,6 +18,7 @@ export const GEMINI_TOOLS: AgentTools = {
     'complete_task',
     'enter_plan_mode',
     'exit_plan_mode',
+    'invoke_agent',
     'update_topic',
     'write_todos',
   ],

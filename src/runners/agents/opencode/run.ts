@@ -1,12 +1,14 @@
+import { pathToFileURL } from 'node:url'
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../../model/usage.ts'
 import { type CommandLine, knownAgent } from '../agent.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from '../environment.ts'
 import type { EventTable, ReportedRun } from '../event-parser.ts'
+import { jsoncPackage } from '../install/jsonc-package.ts'
 import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
 import type { ToolResult } from '../readable-output.ts'
 import { toolFacts } from '../tool-kinds.ts'
-import { asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
 import { OPENCODE_LOGIN, opencodePlaces } from './home.ts'
 import { OPENCODE_TOOLS } from './tools.ts'
 
@@ -121,7 +123,35 @@ export const opencode = knownAgent('opencode', {
     userPlaces: { allow: ({ scratch }) => ({ env: permission(folders(scratch)) }) },
   },
   events: opencodeEvents,
+  callHook: {
+    tools: OPENCODE_TOOLS,
+    deny: (reason) => ({ reason }),
+    start(command, { folder, env }) {
+      const config = asRecord(jsoncPackage().parse(env.OPENCODE_CONFIG_CONTENT ?? ''))
+      const plugin = [...asArray(config.plugin), pathToFileURL(`${folder}/plugin.js`).href]
+      return {
+        env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...config, plugin }) },
+        files: { 'plugin.js': callPlugin(command) },
+      }
+    },
+  },
 })
+
+/** A plugin that denies a call of a tool by an error. */
+function callPlugin(command: string): string {
+  return `import { spawnSync } from 'node:child_process'
+
+const command = ${JSON.stringify(command)}
+
+export const Casefile = async () => ({
+  'tool.execute.before': async ({ tool }, { args }) => {
+    const input = JSON.stringify({ tool_name: tool, tool_input: args })
+    const { stdout } = spawnSync('/bin/sh', ['-c', command], { input, encoding: 'utf8' })
+    if (stdout !== '') throw new Error(JSON.parse(stdout).reason)
+  },
+})
+`
+}
 
 /** Why a call was denied: no field says so, but its text begins with this, and then lists rules (1.18). */
 function denialIn(error: string): string | null {

@@ -2,7 +2,7 @@ import type { AgentTools } from '../tool-kinds.ts'
 
 export const OPENCODE_TOOLS: AgentTools = {
   execute: ['bash'],
-  edit: ['edit', 'multiedit', 'patch', 'write'],
+  edit: ['apply_patch', 'edit', 'multiedit', 'patch', 'write'],
   read: ['list', 'lsp', 'read'],
   search: ['codesearch', 'glob', 'grep'],
   fetch: ['webfetch', 'websearch'],
