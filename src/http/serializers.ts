@@ -10,7 +10,7 @@ import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
 import { moreRunsLater, readRunsLater, runsLaterArtifact } from '../model/runs-later.ts'
-import { outOfScopeFiles } from '../model/scope.ts'
+import { outOfScopeCalls, outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
@@ -99,6 +99,7 @@ export async function serializeSession(
     runs_later_more: moreRunsLater(later),
     runs_later_artifact: runsLaterArtifact(later),
     out_of_scope: outOfScopeFiles(session.trail),
+    out_of_scope_calls: outOfScopeCalls(session.trail),
     plan_violation: planViolation(session),
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,

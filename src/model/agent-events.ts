@@ -153,6 +153,15 @@ export const AGENT_EVENTS = {
       example: { tool: 'Bash', title: 'npm install', reason: 'permission was not granted' },
     },
   ),
+  /** A call outside the scope, which the agent asked its person about in its own dialog. */
+  asked: entry(
+    { tool: text, title: optional(text), reason: text },
+    {
+      line: ({ tool, title, reason }) =>
+        lineOf('warn', `asked in the terminal: ${say(title ?? tool)}: ${say(reason)}`),
+      example: { tool: 'Bash', title: 'npm install', reason: 'outside the scope of the plan' },
+    },
+  ),
   notes_unlisted: entry(
     {
       agent_started: optional(count),
@@ -161,6 +170,7 @@ export const AGENT_EVENTS = {
       tool_call: optional(count),
       agent_retry: optional(count),
       denied: optional(count),
+      asked: optional(count),
     },
     { tone: 'warn', example: { tool_call: 120 } },
   ),

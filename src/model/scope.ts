@@ -23,11 +23,51 @@ export function scopeLines(scope: PlanScope): string[] {
   })
 }
 
-/** Returns `2 files outside the scope changed`; empty if there are none. */
+/** Returns `2 files outside the scope changed and 1 call outside it ran`; empty if there are none. */
 export function outOfScopeText(trail: readonly TrailLine[]): string {
   const more = lastOf(trail, 'out_of_scope')?.fields.more
   const count = outOfScopeFiles(trail).length + (typeof more === 'number' ? more : 0)
-  return count === 0 ? '' : `${counted(count, 'file')} outside the scope changed`
+  const calls = outOfScopeCalls(trail).filter(({ ran }) => ran).length
+  const texts = [
+    count === 0 ? '' : `${counted(count, 'file')} outside the scope changed`,
+    calls === 0 ? '' : `${counted(calls, 'call')} outside the scope ran`,
+  ]
+  return texts.filter((text) => text !== '').join(' and ')
+}
+
+/** A call outside the scope of the plan, which the agent asked its person about. */
+export interface OutOfScopeCall {
+  tool: string
+  /** The path or command, if the agent named it. */
+  action: string | null
+  reason: string
+  /** Whether it was heard to run: the person allowed it. */
+  ran: boolean
+}
+
+/** At most this many are listed; the audit trail has all. */
+const MAX_CALLS = 20
+
+/** The calls outside the scope that the agent asked its person about. Those that ran come first. */
+export function outOfScopeCalls(trail: readonly TrailLine[]): OutOfScopeCall[] {
+  const calls = new Map<string, OutOfScopeCall>()
+  for (const { event, fields } of trail) {
+    if (event !== 'asked' && event !== 'tool_call') continue
+    const tool = String(fields.tool)
+    const action = typeof fields.title === 'string' ? fields.title : null
+    const name = JSON.stringify([tool, action])
+    const known = calls.get(name)
+    if (event === 'tool_call' && known) known.ran = true
+    if (event === 'tool_call' || known) continue
+    calls.set(name, { tool, action, reason: String(fields.reason), ran: false })
+  }
+  const all = [...calls.values()]
+  return [...all.filter(({ ran }) => ran), ...all.filter(({ ran }) => !ran)].slice(0, MAX_CALLS)
+}
+
+/** Returns `ran, allowed in the agent's dialog`, or that it was not. */
+export function callResult({ ran }: Pick<OutOfScopeCall, 'ran'>): string {
+  return ran ? "ran, allowed in the agent's dialog" : 'asked about, and not heard to run'
 }
 
 /** The files outside the scope of the plan that changed during the run, as the audit trail names them. */

@@ -132,6 +132,7 @@ export type AgentNote =
       | 'agent_transcript'
       | 'tool_call'
       | 'denied'
+      | 'asked'
       | 'agent_retry'
       | 'agent_plan'
     >

@@ -8,11 +8,10 @@ import { createSession, type NewSession } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Intent } from '../model/intent.ts'
 import type { Session } from '../model/session.ts'
-import type { Settings } from '../model/settings.ts'
 import { STANDING_ACTOR } from '../model/standing.ts'
 import { statedHypothesis } from '../runners/runbook-plan.ts'
-import { isWithinStanding, standingHash } from '../runners/standing.ts'
 import type { Approve } from './approval.ts'
+import { standingOver } from './conversations/standing-calls.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Provider } from './providers.ts'
 
@@ -62,18 +61,6 @@ async function approveByStanding(
     log(`session ${number} of case ${case_id} waits for a person: ${error.message}`)
     return made
   }
-}
-
-/** The hash of a standing intent that a plan lies within; null if there is none, or if approvals must be signed. */
-async function standingOver(
-  plan: string,
-  { standing, signApprovals }: Pick<Settings, 'standing' | 'signApprovals'>,
-): Promise<string | null> {
-  if (standing.length === 0 || signApprovals) return null
-  const { intent, errors } = await readPlan(plan)
-  const found =
-    intent && errors.length === 0 && standing.find((each) => isWithinStanding(intent, each))
-  return found ? standingHash(found) : null
 }
 
 /** The texts of a session that is created with an intent. Throws if it cannot be carried out. */

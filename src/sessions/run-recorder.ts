@@ -368,7 +368,7 @@ function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   function isTooMuch(event: AgentNote['event']): boolean {
     if (event === 'agent_usage') return false
     if (event === 'agent_session') return ++sessions > MAX_SESSIONS
-    if (event === 'denied') return ++denied > MAX_DENIED
+    if (event === 'denied' || event === 'asked') return ++denied > MAX_DENIED
     return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
   }
 

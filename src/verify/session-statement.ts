@@ -2,6 +2,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
+import { outOfScopeText } from '../model/scope.ts'
 import type { Session } from '../model/session.ts'
 import { acceptedDespite } from '../model/support.ts'
 import { type TrailStep, workStepsOf } from '../model/trail-steps.ts'
@@ -95,7 +96,7 @@ function resultOf(
   const isNoted =
     failed.length + warned.length > 0 ||
     !isProved(session, folder) ||
-    session.trail.some(({ event }) => event === 'out_of_scope') ||
+    outOfScopeText(session.trail) !== '' ||
     folder.proofs.some(
       (proof) =>
         proof.session_id === session.id && acceptedDespite(proof, folder.sessions) !== null,

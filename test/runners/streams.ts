@@ -82,6 +82,7 @@ function shown({ event, fields }: ParsedNote): string {
     return `plan ${fields.entries.map(({ content, status }) => `${content}:${status}`).join(' ')}`
   if (event === 'agent_retry') return retryText({ ...fields })
   if (event === 'agent_transcript') return `transcript ${fields.path}`
+  if (event === 'asked') return `asked ${fields.tool}`
   const { tool, kind = '-', title = '-' } = fields
   const how = event === 'denied' ? fields.reason : fields.status
   return `${event} ${tool} ${kind} ${title} ${how}`

@@ -229,7 +229,8 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
   t.equal(await write('limit.js'), null)
   t.match(await write('other.js'), /other\.js.*outside the scope of the plan/)
   t.equal(await agent.call('Bash', { command: 'npm test' }), null)
-  t.match(await agent.call('Bash', { command: 'npm publish' }), /outside the scope/)
+  const publish = agent.call('Bash', { command: 'npm publish' }, { permission_mode: 'auto' })
+  t.match(await publish, /outside the scope.*Stay inside/)
   t.equal(await agent.call('Read', { file_path: '/etc/hostname' }), null)
   const events = await stream(app, session)
   await events.next(({ event }) => event === 'denied')
@@ -247,7 +248,7 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
     candidates: [{ why_not: /early\.js, so it counts only with a reason$/ }],
   })
   t.match(recordOf(app, session), /plan_violation working_folder=\["early\.js"\]/)
-  t.match(recordOf(app, session), /denied tool=Write title=other\.js/)
+  t.match(recordOf(app, session), /asked tool=Write title=other\.js/)
   const changed = done.diff.files.map(({ file }: { file: string }) => file)
   t.strictSame(changed.sort(), ['early.js', 'go', 'limit.js'])
   const patch = done.candidates.find(({ artifact }: { artifact: string }) =>

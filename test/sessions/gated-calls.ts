@@ -2,12 +2,14 @@ import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { intentPlan } from '../../src/markdown/intent.ts'
 import type { PlanScope } from '../../src/model/scope.ts'
 import { claudeDialect } from '../../src/runners/agents/claude/hooks.ts'
 import type { HookTool } from '../../src/runners/agents/hooks/hook-event.ts'
 import { objectionTo } from '../../src/sessions/conversations/gate.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { must } from '../fixtures/session-client.ts'
+import { until } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -17,6 +19,7 @@ const agent = hookedAgent(app, { case_id })
 const configure = (settings: string) =>
   writeFileSync(join(app.root, 'casefile.md'), `---\n${settings}\n---\n`)
 
+const FORMAT = { intent: 'Format.', commands: [], proof: ['true'] }
 const MODES = ['default', 'bypassPermissions']
 
 t.test(
@@ -167,17 +170,40 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
   t.equal(await why('Write', { file_path: 'other/x' }), null)
 })
 
-t.test('a call outside of the scope of an approved plan is denied', async (t) => {
-  const asked = agent.present('---\npaths: [src/**]\n---\n\n# Raise the limit\n\n1. Raise it.\n')
-  const session = await planned()
-  await must(app, 'POST', `${session}/approve`)
-  t.match(await asked, { behavior: 'allow' })
-  const write = (file_path: string, fields = {}) => agent.call('Write', { file_path }, fields)
-  t.equal(await write('src/a'), null)
-  t.match(await write('src/link/x'), /outside the scope/)
-  t.match(await write('src/a', { cwd: join(app.root, 'other') }), /other\/src\/a is outside/)
-  await must(app, 'POST', `${session}/abandon`)
-})
+t.test(
+  'a call outside of the scope of an approved plan is denied, or its person is asked',
+  async (t) => {
+    const asked = agent.present('---\npaths: [src/**]\n---\n\n# Raise the limit\n\n1. Raise it.\n')
+    const session = await planned()
+    await must(app, 'POST', `${session}/approve`)
+    t.match(await asked, { behavior: 'allow' })
+    const write = (file_path: string, fields = {}) => agent.call('Write', { file_path }, fields)
+    t.equal(await write('src/a'), null)
+    t.match(await write('src/link/x'), /outside the scope/)
+    t.match(await write('src/a', { cwd: join(app.root, 'other') }), /other\/src\/a is outside/)
+    const decided = async (fields: object, by = agent) => {
+      const input = { tool_name: 'Bash', tool_input: { command: 'ls > out' }, ...fields }
+      const said = await by.tell('PreToolUse', input)
+      return said.hookSpecificOutput.permissionDecision
+    }
+    for (const permission_mode of ['default', 'acceptEdits'])
+      t.equal(await decided({ permission_mode }), 'ask', permission_mode)
+    for (const permission_mode of ['auto', 'bypassPermissions', 'dontAsk', 'plan', undefined, ''])
+      t.equal(await decided({ permission_mode }), 'deny', `${permission_mode}: it would pass`)
+    t.equal(await decided({ agent_id: 'sub' }), 'deny', 'a subagent')
+    const strict = hookedAgent(app, { case_id, headers: { 'x-casefile-strict': '1' } })
+    const calls = async () => (await must(app, 'GET', session)).out_of_scope_calls
+    const ran = { tool: 'Bash', action: 'ls > out', reason: /out, which is outside/ }
+    t.match((await calls()).at(-1), { ...ran, ran: false })
+    await agent.tell('PostToolUse', { tool_name: 'Bash', tool_input: { command: 'ls > out' } })
+    await until(async () => (await calls())[0].ran)
+    t.match((await calls())[0], ran, 'what ran comes first')
+    t.equal(await decided({}, strict), 'deny', 'only Casefile decides')
+    const page = await (await fetch(`${app.url}/case/${case_id}/session/1`)).text()
+    t.match(page, /id="out-of-scope".*Bash ls &gt; out.*ran, allowed in the agent/s)
+    await must(app, 'POST', `${session}/abandon`)
+  },
+)
 
 t.test('a standing intent lets calls pass that lie within it, once it is trusted', async (t) => {
   const { id: case_id } = await app.newCase({ title: 'Tidy the docs' })
@@ -242,6 +268,26 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   t.match(trail, /step_finished step=proof exit=0/)
   t.match(await must(app, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')
   t.match(readFileSync(app.file(case_id, 'history.md'), 'utf8'), /approved by a standing intent/)
+
+  const { id } = await app.newCase({ title: 'Format the docs' })
+  const proposing = hookedAgent(app, { case_id: id, session: 'conversation-5' })
+  await proposing.tell('UserPromptSubmit', { prompt: 'Format' })
+  const propose = (paths: string[]) => {
+    const plan = intentPlan({ ...FORMAT, paths })
+    const proposal = { agent: 'claude', cwd: app.root, pid: 4_194_303, plan, hypothesis: null }
+    return must(app, 'POST', `/cases/${id}/proposed-plans`, proposal)
+  }
+  t.match(await propose(['docs/**', 'src/a']), { state: 'plan_ready' }, 'more than it allows')
+  const approved = await propose(['docs/a.md'])
+  t.match(approved, { number: 1, state: /approved|executing/ }, 'no question')
+  t.match(readFileSync(app.file(id, 'sessions/1.md'), 'utf8'), /plan_approved by=casefile.md/)
+  const edit = (file_path: string) => proposing.call('Write', { file_path })
+  t.equal(await edit('docs/a.md'), null)
+  t.match(await edit('src/a'), /outside the scope/)
+  await must(app, 'POST', `/cases/${id}/sessions/${approved.id}/abandon`)
+  t.match(await proposing.present(intentPlan({ ...FORMAT, paths: ['docs/b.md'] })), {
+    behavior: 'allow',
+  })
 
   configure("standing: [{ paths: ['**'] }]")
   await other.tell('UserPromptSubmit', { prompt: 'More' })

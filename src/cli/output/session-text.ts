@@ -1,7 +1,9 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { baseText, comparedParts, testsBeforeText } from '../../model/before-text.ts'
+import { refusedText } from '../../model/refused-actions.ts'
 import { describeTrigger } from '../../model/runs-later.ts'
+import { callResult } from '../../model/scope.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
@@ -27,9 +29,9 @@ export async function printSession(
   const { state, output, tests, diff, candidates } = session
   print(`${state}, ${when(session, terminal.isTerminal)}\n`)
   await printPlanned(console, session)
+  printOutOfScope(terminal, session)
   printBase(terminal, session)
   printRunsLater(terminal, session)
-  printOutOfScope(terminal, session)
   if (output.trim() !== '') {
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
@@ -122,14 +124,19 @@ function printRunsLater(
   if (more > 0) print(`  and ${more} more: artifacts/${visibleText(all ?? '')}\n`)
 }
 
-/** The changes that the plan did not allow. */
-function printOutOfScope({ color, print }: ReadContext['terminal'], session: SessionJson): void {
-  const files = session.out_of_scope
-  if (files.length === 0) return
-  print(
-    `\n${color.bold('Outside the scope of the plan')}  ${counted(files.length, 'file')} changed\n`,
-  )
+/** The changes and calls that the plan did not allow. */
+function printOutOfScope(
+  { color, print }: ReadContext['terminal'],
+  { out_of_scope: files, out_of_scope_calls: calls }: SessionJson,
+): void {
+  if (files.length + calls.length === 0) return
+  const changed = files.length === 0 ? '' : `  ${counted(files.length, 'file')} changed`
+  print(`\n${color.bold('Outside the scope of the plan')}${changed}\n`)
   for (const file of files) print(`  ${color.red('!')} ${visibleText(file)}\n`)
+  for (const call of calls) {
+    const text = `${visibleText(refusedText(call))}: ${callResult(call)}`
+    print(`  ${call.ran ? color.red('!') : '·'} ${text}\n`)
+  }
 }
 
 function printComments({ color, print }: ReadContext['terminal'], session: SessionJson): void {

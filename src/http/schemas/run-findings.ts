@@ -38,6 +38,17 @@ const runsLater = z.object({
     .describe('The changed scripts and fields of a package.json; else null.'),
 })
 
+const outOfScopeCall = z
+  .object({
+    tool: z.string().describe('The tool of the agent.'),
+    action: z.string().nullable().describe('The path or command, if known.'),
+    reason: z.string(),
+    ran: z
+      .boolean()
+      .describe('Whether it ran, so the person allowed it in the dialog of the agent.'),
+  })
+  .meta({ id: 'OutOfScopeCall' })
+
 /** What the operator should look at first in what a session did. */
 export const runFindings = {
   refused: refusedActions.describe(
@@ -57,6 +68,11 @@ export const runFindings = {
     .array(z.string())
     .describe(
       'The files outside the scope of its plan that changed during the run. Some are missing if there are very many.',
+    ),
+  out_of_scope_calls: z
+    .array(outOfScopeCall)
+    .describe(
+      'The calls outside the scope that the agent asked its person about. Those that ran come first; the first 20 at most.',
     ),
   plan_violation: z
     .object({ files: z.array(z.string()) })

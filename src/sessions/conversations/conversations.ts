@@ -154,7 +154,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
 
   async function hearCall(
     conversation: Conversation,
-    { tool, cwd }: Calling,
+    { tool, cwd, canAsk, isSubagent }: Calling,
     request: HookRequest,
   ): Promise<HookAnswer> {
     const session = liveSession(conversation)
@@ -191,8 +191,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
     }
     const { text, reason } = objection
     const fields = { tool: tool.name, ...titleOf(tool, folder), reason }
-    if (session) void talks.of(session).note({ event: 'denied', fields })
-    return { is: 'denied', reason: text }
+    const isAsked = isWorking && canAsk && !isSubagent && !conversation.is_strict
+    if (session) void talks.of(session).note({ event: isAsked ? 'asked' : 'denied', fields })
+    return isAsked ? { is: 'asked', reason: `Casefile: ${reason}` } : { is: 'denied', reason: text }
   }
 
   /** Says once that a plan is about to wait: while a dialog of the agent is open, it shows no notice. */

@@ -14,6 +14,7 @@ import { standingHash } from '../../runners/standing.ts'
 import type { SessionDeps } from '../deps.ts'
 import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
+import { standingOver } from './standing-calls.ts'
 import type { PresentedPlan } from './talk.ts'
 import type { Talks } from './talks.ts'
 import { recordedPlan } from './terminal-plan.ts'
@@ -104,6 +105,25 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     return inState(session, ANSWERED)
   }
 
+  /** The same. What lies within a standing intent is approved by that. */
+  async function presentOrApprove(
+    conversation: Conversation,
+    presented: PresentedPlan,
+  ): Promise<Session> {
+    const ready = await present(conversation, presented)
+    const standing = await standingOver(presented.plan, await deps.settings())
+    if (ready.state !== 'plan_ready' || standing === null) return ready
+    try {
+      await deps.approve(ready, presented.plan, STANDING_ACTOR, standing)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      deps.log(
+        `session ${ready.number} of case ${ready.case_id} waits for a person: ${error.message}`,
+      )
+    }
+    return sessionIn(ready)
+  }
+
   async function planIn(session: Session): Promise<string> {
     return (await deps.sessionTexts(session.case_id, session)).plan
   }
@@ -125,7 +145,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       }
       const objection = await objectionTo(live, plan)
       if (objection) return { is: 'sentBack', message: `Casefile: ${objection}` }
-      return present(conversation, presented)
+      return presentOrApprove(conversation, presented)
     })
     if ('is' in asked) return asked
     // it may have been decided since
@@ -252,7 +272,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       const presented = recordedPlan(deps, text, hypothesis)
       const objection = await objectionTo(liveSession(conversation), presented.plan)
       if (objection) throw new AppError('wrong_state', objection)
-      return present(conversation, presented)
+      return presentOrApprove(conversation, presented)
     })
   }
 
@@ -265,7 +285,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       const presented = recordedPlan(deps, text)
       const objection = await objectionTo(liveSession(conversation), presented.plan)
       if (objection === null) {
-        await present(conversation, presented)
+        await presentOrApprove(conversation, presented)
         return PASS
       }
       return wasBlocked ? PASS : { is: 'blocked', reason: `Casefile: ${objection}` }

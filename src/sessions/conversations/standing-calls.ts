@@ -1,15 +1,28 @@
 import { join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
 import type { StandingIntent } from '../../model/standing.ts'
 import type { HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { resolveNamedPath } from '../../runners/agents/named-path.ts'
 import { isPathInScope } from '../../runners/scope.ts'
-import { isStandingCommand, standingHash } from '../../runners/standing.ts'
+import { isStandingCommand, isWithinStanding, standingHash } from '../../runners/standing.ts'
 
 /** What the audit trail says of a call within a standing intent. */
 export function standingFields(standing: StandingIntent | undefined) {
   return standing && { approved_by: 'standing' as const, standing_sha256: standingHash(standing) }
+}
+
+/** The hash of a standing intent that a plan lies within; null if there is none, or if approvals must be signed. */
+export async function standingOver(
+  plan: string,
+  { standing, signApprovals }: Pick<Settings, 'standing' | 'signApprovals'>,
+): Promise<string | null> {
+  if (standing.length === 0 || signApprovals) return null
+  const { intent, errors } = await readPlan(plan)
+  const found =
+    intent && errors.length === 0 && standing.find((each) => isWithinStanding(intent, each))
+  return found ? standingHash(found) : null
 }
 
 interface CallPlace {

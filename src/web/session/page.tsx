@@ -91,8 +91,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     <div class="column main" id="session-main">
       {waits && <EarlyChanges data={data} />}
       {waits && <PlanSection data={data} />}
-      <LaterCard data={data} />
       <OutOfScope data={data} />
+      <LaterCard data={data} />
       {!waits && <EarlyChanges data={data} />}
       <FailedTests
         reports={data.reports}

@@ -8,7 +8,7 @@ import {
   refusedText,
 } from '../../model/refused-actions.ts'
 import { describeTrigger, describeUnchecked } from '../../model/runs-later.ts'
-import { outOfScopeFiles } from '../../model/scope.ts'
+import { callResult, outOfScopeCalls, outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
@@ -173,16 +173,21 @@ export function LaterCard({ data }: { data: SessionPageData }) {
 
 /** Changes that the approved plan did not allow. */
 export function OutOfScope({ data }: { data: SessionPageData }) {
-  const line = lastOf(data.session.trail, 'out_of_scope')
-  const files = outOfScopeFiles(data.session.trail)
-  if (!line || files.length === 0) return null
-  const more = typeof line.fields.more === 'number' ? line.fields.more : 0
+  const { trail } = data.session
+  const files = outOfScopeFiles(trail)
+  const calls = outOfScopeCalls(trail)
+  if (files.length + calls.length === 0) return null
+  const fields = lastOf(trail, 'out_of_scope')?.fields
+  const more = typeof fields?.more === 'number' ? fields.more : 0
   return (
     <section class="card" id="out-of-scope" aria-labelledby="out-of-scope-title">
       <h2 id="out-of-scope-title">Outside the scope</h2>
-      <p class="bad-text">
-        {counted(files.length + more, 'file')} outside the scope of the plan changed during the run.
-      </p>
+      {files.length > 0 && (
+        <p class="bad-text">
+          {counted(files.length + more, 'file')} outside the scope of the plan changed during the
+          run.
+        </p>
+      )}
       <ul class="file-names">
         {files.map((file) => (
           <li>
@@ -191,6 +196,15 @@ export function OutOfScope({ data }: { data: SessionPageData }) {
         ))}
       </ul>
       {more > 0 && <p class="muted small">and {more} more</p>}
+      <ul class="failed-tests">
+        {calls.map((call) => (
+          <li>
+            <strong>{visibleText(refusedText(call))}</strong>
+            <span class={call.ran ? 'bad-text' : 'muted small'}> {callResult(call)}</span>
+            <p class="test-message">{visibleText(call.reason)}</p>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -21,7 +21,11 @@ import { transcriptUsage } from './usage.ts'
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claudeDialect: HookDialect = {
   agent: 'claude',
-  read: readClaudeEvent,
+  async read(body, place) {
+    const event = await readClaudeEvent(body, place)
+    if (!('kind' in event) || event.kind !== 'calling') return event
+    return { ...event, canAsk: ASKING_MODES.includes(body.permission_mode) }
+  },
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
@@ -30,6 +34,9 @@ export const claudeDialect: HookDialect = {
     'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
   usage: transcriptUsage,
 }
+
+/** In others, such as auto, it takes a hook's `ask` for an approval. */
+const ASKING_MODES: readonly unknown[] = ['default', 'acceptEdits']
 
 const TOOL_EVENTS: readonly unknown[] = [
   'PreToolUse',
@@ -146,6 +153,11 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
       })
     case 'denied':
       return denyClaude(answer.reason)
+    case 'asked':
+      return specific('PreToolUse', {
+        permissionDecision: 'ask',
+        permissionDecisionReason: answer.reason,
+      })
     case 'approved':
       if (event.kind === 'prompted' && (answer.isEdited || answer.notes !== '')) {
         const edited = answer.isEdited ? editedText(answer.plan) : ''

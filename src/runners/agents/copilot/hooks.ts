@@ -95,6 +95,7 @@ function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | nul
       return { additionalContext: answer.text }
     case 'sentBack':
       return deny(answer.message)
+    case 'asked':
     case 'denied':
       return deny(answer.reason)
     case 'blocked':

@@ -152,6 +152,7 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
     case 'context':
       // a prompt takes none
       return event.kind === 'started' ? { additional_context: answer.text } : null
+    case 'asked':
     case 'denied':
       return deny(answer.reason)
     case 'sentBack':

@@ -102,6 +102,7 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
     }
     case 'sentBack':
       return deny(answer.message)
+    case 'asked':
     case 'denied':
     case 'blocked':
       return deny(answer.reason)

@@ -34,8 +34,8 @@ export type HookEvent = {
 } & (
   | { kind: 'started'; isContinued: boolean }
   | { kind: 'prompted'; prompt: string; isApproval: boolean }
-  /** Asks whether a tool may be called. */
-  | { kind: 'calling'; tool: HookTool }
+  /** Asks whether a tool may be called. `canAsk`: the answer `asked` certainly has the agent ask its person. */
+  | { kind: 'calling'; tool: HookTool; canAsk?: boolean }
   | { kind: 'called'; tool: HookTool; hasFailed: boolean }
   /** Presents a plan and waits for the decision. `isHeld`: the agent waits for the answer. */
   | { kind: 'planned'; plan: string; input: Record<string, unknown>; isHeld: boolean }
@@ -54,6 +54,8 @@ export type HookAnswer = (
   /** Of a call in an approved plan: the agent need not ask its person. */
   | { is: 'allowed' }
   | { is: 'denied'; reason: string }
+  /** The agent asks its person. Only where the event says that it can. */
+  | { is: 'asked'; reason: string }
   /** `isEdited`: the text is not the one that the agent presented. `notes` is empty without any. */
   | { is: 'approved'; plan: string; notes: string; isEdited: boolean }
   | { is: 'sentBack'; message: string }
