@@ -195,8 +195,13 @@ function isUnknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacke
   )
 }
 
+/** How long what a client sends after its error is read: closing earlier would reset the connection, and the client lose the response. */
+const LINGER_MS = 5_000
+const lingering = new WeakSet<Socket>()
+
 /** Responds once to invalid HTTP, or to a request that came too slowly, and closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (lingering.has(socket)) return
   const answer = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
   // the bytes follow a whole request that is being carried out: it gets its own response
   if (answer?.req.complete && !answer.headersSent && socket.writable) {
@@ -219,5 +224,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     ...Object.entries(PROTECTIVE_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  lingering.add(socket)
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

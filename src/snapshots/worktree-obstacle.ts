@@ -23,8 +23,20 @@ const LIMITS = { timeoutMs: 20_000 }
 /** `git merge-tree --write-tree`, which merges without touching a file. */
 const OLDEST: readonly [number, number] = [2, 38]
 
-/** The source, or a clause that says why there is none and what to do. */
+/** The source, or a clause that says why there is none and what to do. Pages ask for it, so that git fails is a reason too. */
 export async function findWorktreeSource(
+  workdir: string,
+  memoryRoot: string,
+): Promise<WorktreeSource | { obstacle: string }> {
+  try {
+    return await askGit(workdir, memoryRoot)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return { obstacle: `git cannot tell whether it can: ${error.message}. Try again` }
+  }
+}
+
+async function askGit(
   workdir: string,
   memoryRoot: string,
 ): Promise<WorktreeSource | { obstacle: string }> {
@@ -78,6 +90,9 @@ function isTooOld(cwd: string): Promise<boolean> {
     const [, major, minor] = /(?<!\d)(\d+)\.(\d+)/.exec(stdout.toString()) ?? []
     const [least, then] = OLDEST
     return Number(major) < least || (Number(major) === least && Number(minor) < then)
+  })
+  tooOld.catch(() => {
+    tooOld = null
   })
   return tooOld
 }

@@ -22,7 +22,8 @@ function editByHand(caseId: string, from: string, to: string): void {
 }
 
 t.test('of ten edits of a plan with the same If-Match one wins', async (t) => {
-  const { case_id, path } = await planned(app, { runbook: 'First.\n' })
+  const ref = await planned(app, { runbook: 'First.\n' })
+  const { case_id, path } = ref
   const { etag = '' } = (await app.request('GET', path)).headers
   const replies = await atOnce(app, case_id, 10, (n) =>
     app.request('PUT', `${path}/plan`, { plan: `Edit ${n}.` }, { 'if-match': etag }),
@@ -40,6 +41,7 @@ t.test('of ten edits of a plan with the same If-Match one wins', async (t) => {
     t.match(await app.request('PUT', `${path}/plan`, body), { status: 413 })
   const capitals = { plan_sha256: won!.json.plan_sha256.toUpperCase() }
   t.equal((await app.request('POST', `${path}/approve`, capitals)).status, 200)
+  await reaches(app, ref, 'complete') // until then the folder is busy for others
 })
 
 t.test('every plan that a session had, with its text, oldest first', async (t) => {

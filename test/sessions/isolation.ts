@@ -9,6 +9,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { startProgramsBy } from '../../src/platform/program.ts'
+import { startProgram } from '../../src/platform/program-child.ts'
 import { commit, git, newFolder, write } from '../fixtures/git-repository.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
@@ -343,8 +345,20 @@ t.test('what keeps a working folder from isolation is said before approval', asy
   }
   const ref = await planned(service, { runbook: step('true'), fields: { isolation: 'worktree' } })
   git(root, 'branch', 'casefile')
-  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
-  t.match(page, /a branch named casefile keeps git from making branches/)
+  const page = () => service.request('GET', `/case/${ref.case_id}/session/1`)
+  t.match((await page()).text, /a branch named casefile keeps git from making branches/)
+  // as git is killed that takes too long
+  startProgramsBy(async (call, signal) => ({
+    ...(await startProgram(call, signal)),
+    exit: null,
+    signal: 'SIGKILL',
+  }))
+  t.teardown(() => startProgramsBy(startProgram))
+  t.match(await page(), {
+    status: 200,
+    text: /git cannot tell whether it can: git config was ended/,
+  })
+  startProgramsBy(startProgram)
   const answer = await service.request('POST', `${ref.path}/approve`)
   t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })

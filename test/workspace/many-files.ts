@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { mock } from 'node:test'
 import t from 'tap'
 import { before } from '../fixtures/disk-calls.ts'
 import { listen } from '../fixtures/published-events.ts'
@@ -10,6 +11,9 @@ import { openTestService } from '../fixtures/workspace.ts'
 t.test(
   'requests look at no memory file of many, and the watcher only at what changed',
   async (t) => {
+    // no rescan but those that the test asks for
+    mock.timers.enable({ apis: ['setInterval'] })
+    t.teardown(() => mock.timers.reset())
     const id = randomUUID()
     const names = Array.from({ length: 2300 }, (_, n) => `note-${n}.md`)
     const notes = Object.fromEntries(names.map((name) => [name, 'Text.\n']))

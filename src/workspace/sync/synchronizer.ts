@@ -35,7 +35,10 @@ export interface Synchronizer {
   mustReadAll(caseId: string): void
   /** Reads a case now if one of its files has changed. Waits for a person who is saving a record, up to a limit. */
   freshen(caseId: string): Promise<void>
-  /** Reads all cases that are known to have changed, so that a list shows every earlier edit. Waits for records too. */
+  /**
+   * Reads all cases that are known to have changed, so that a list shows every earlier edit. Waits for records too, up to a
+   * limit; with `all` until each case was read.
+   */
   freshenAll(waitsFor?: WaitsFor): Promise<void>
   /** Compares the stamps of all files and queues the cases that differ. */
   rescan(): Promise<void>
@@ -72,8 +75,8 @@ const UNWATCHED_RESCAN_MS = 5000
 /** Rescans use at most a tenth of the time. */
 const PAUSE_PER_RESCAN = 10
 /**
- * A tick this late means that the machine slept or the event loop hung, so the kernel may have dropped events. Uses
- * wall-clock time, as the monotonic clock stops during sleep.
+ * If the wall clock moved so much further than the monotonic one, which stops during sleep, the machine slept or its clock
+ * was set: files may have changed without an event. A tick that is only late lost none: `folder-watcher.ts` sees floods.
  */
 const DRIFT_MS = 1000
 /** If nothing is watched, a list of at most so many cases waits for a complete rescan; a longer one for a limited time. */
@@ -105,7 +108,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   let rescanning: Promise<void> | null = null
   let firstTick = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  let lastTick = Date.now()
+  let lastDrift = clockDrift()
   /** The watch generation when the last rescan began. */
   let rescannedWith = -1
   let rescanEnded = Number.NEGATIVE_INFINITY
@@ -189,9 +192,11 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         if (await git.isBusy()) return 0 // what was known is served meanwhile
         queue.delete(id)
         reading.add(own)
+        // the last pass begins after the limit, so that it accepts what has not changed since
+        const isLast = performance.now() - began >= HALF_SAVED_TIMEOUT_MS
         try {
           const { waitMs } = await scan.readCase(id)
-          return performance.now() - began < HALF_SAVED_TIMEOUT_MS ? waitMs(waitsFor) : 0
+          return isLast ? 0 : waitMs(waitsFor)
         } finally {
           reading.delete(own)
         }
@@ -210,7 +215,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     dirty.delete(NAMES)
     if (dirty.size === 0) return
     const all = forEachLimited([...dirty], (id) => retryOnError(id, () => freshen(id, waitsFor)))
-    await Promise.race([all, delay(HALF_SAVED_TIMEOUT_MS, undefined, { ref: false })])
+    if (waitsFor === 'all') await all
+    else await Promise.race([all, delay(HALF_SAVED_TIMEOUT_MS, undefined, { ref: false })])
   }
 
   /** Reads these cases until no file looks half-saved, up to a time limit. */
@@ -288,9 +294,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   function tick(): void {
-    const now = Date.now()
-    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) rescannedWith = -1
-    lastTick = now
+    const drift = clockDrift()
+    if (Math.abs(drift - lastDrift) > DRIFT_MS) rescannedWith = -1
+    lastDrift = drift
     if (!mustCheckRoot && watcher.isWatching() && !isRescanDue()) return
     ticking ??= checkRootAndRescan()
       .catch((error: unknown) => {
@@ -321,7 +327,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function begin(): Promise<void> {
     if (catalog.size() > MANY_CASES) await delay(FIRST_LIST_MS, undefined, { ref: false })
     if (isStopping) return
-    lastTick = Date.now()
+    lastDrift = clockDrift()
     timer = setInterval(tick, TICK_MS)
     tick()
     await ticking
@@ -362,4 +368,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       await Promise.allSettled([ticking, rescanning, working])
     },
   }
+}
+
+function clockDrift(): number {
+  return Date.now() - performance.now()
 }
