@@ -8,10 +8,9 @@ import {
   FIELD_LIST,
   type SettableFields,
 } from './case-fields.ts'
-import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
+import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
-import { stateActs } from './history-acts.ts'
 
 interface NewItem {
   description: string
@@ -58,8 +57,6 @@ export function setState(
     state: CaseState
     outcome?: string | null | undefined
     reason?: string | null | undefined
-    /** Whether it takes back an earlier change. */
-    undo?: boolean | undefined
   },
 ): Edit[] {
   const gate = gateOf(folder)
@@ -81,9 +78,6 @@ export function setState(
   const proved = state === 'RESOLVED' ? gate.items.filter((item) => item.satisfied_by) : []
   const ticks = proved.length > 0 ? { tick: proved } : {}
   if (edit?.file === 'case') edit.edit = { ...edit.edit, ...ticks }
-  if (wanted.undo && edit?.file === 'case') {
-    edit.acts = stateActs(shownState(folder), state, outcome, 'undone')
-  }
   if (!folder.ignored.some(({ kind }) => kind === 'state')) return edits
   // written even if case.md has this state already: that confirms it
   const others = edit?.file === 'case' ? edit.edit.fields : {}

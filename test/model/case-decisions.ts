@@ -66,9 +66,6 @@ t.test('RESOLVED needs the gate, and ticks what was proved', async (t) => {
     { file: 'case', edit: { fields: { state: 'BLOCKED', outcome: 'Duplicate', reason: 'Why' } } },
   ])
   t.strictSame(setState(at('BLOCKED'), { state: 'BLOCKED' }), [])
-  t.match(setState(at('BLOCKED'), { state: 'OPEN', undo: true }), [
-    { acts: [{ what: 'BLOCKED → OPEN', text: 'undone' }] },
-  ])
   const ignored = [
     { kind: 'state', file: 'case.md', from: 'OPEN', to: 'BLOCKED', was: 'OPEN' } as const,
   ]

@@ -59,10 +59,6 @@ export const newStateSchema = z
     reason: oneLine(CASE_FIELDS.reason.max)
       .nullish()
       .describe('Why, in one line. If it is missing, the present reason stays; null clears it.'),
-    undo: z
-      .boolean()
-      .optional()
-      .describe('The change takes back the one before it. The history says "undone" then.'),
   })
   .meta({
     id: 'NewState',

@@ -5,7 +5,6 @@ import { StateBadge } from '../shell/badges.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { undoAttribute } from '../shell/undo.ts'
 import type { CasePageData } from './data.ts'
 import { UnappliedWork } from './unapplied.tsx'
 
@@ -48,7 +47,6 @@ function StateForm({ data }: { data: CasePageData }) {
         data-send="PUT"
         action={`/cases/${id}/state`}
         data-if-match={etag}
-        data-undo={undoOf(data, 'Moved to {state}.')}
         data-conflict="The state"
       >
         <Field id="new-state" label="State">
@@ -87,7 +85,6 @@ function ResolveForm({ data }: { data: CasePageData }) {
       data-send="PUT"
       action={`/cases/${id}/state`}
       data-if-match={etag}
-      data-undo={undoOf(data, 'Resolved.')}
       data-conflict="The case"
     >
       <input type="hidden" name="state" value="RESOLVED" />
@@ -102,20 +99,4 @@ function ResolveForm({ data }: { data: CasePageData }) {
       </button>
     </form>
   )
-}
-
-/** Restores what the forms change. */
-function undoOf({ id, json }: CasePageData, said: string): string {
-  const { state, outcome, reason } = json
-  return undoAttribute({
-    said,
-    method: 'PUT',
-    action: `/cases/${id}/state`,
-    body: {
-      state,
-      outcome,
-      reason,
-      undo: true,
-    },
-  })
 }

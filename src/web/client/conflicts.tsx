@@ -134,7 +134,7 @@ export function startConflicts(): void {
   })
 
   function update(form: HTMLFormElement, current: HTMLFormElement): void {
-    const { ifMatch = '', about, undo } = current.dataset
+    const { ifMatch = '', about } = current.dataset
     const wasAbout = form.dataset.about
     const isAboutOther = about !== undefined && wasAbout !== undefined && about !== wasAbout
     const conflicts: { control: Control; theirs: string }[] = []
@@ -150,7 +150,6 @@ export function startConflicts(): void {
     const rebase = () => {
       for (const { control, theirs } of conflicts) setDefault(control, theirs)
       form.dataset.ifMatch = ifMatch
-      if (undo !== undefined) form.dataset.undo = undo
       if (about !== undefined) form.dataset.about = about
       clear(form)
       changed(form)

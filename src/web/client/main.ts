@@ -21,7 +21,6 @@ import { startCopying, startNotices } from './notices.ts'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startTabMark } from './tab-mark.ts'
 import { startTimes } from './times.ts'
-import { startUndo } from './undo.tsx'
 
 /*
  * The attributes with which pages, style sheets and scripts speak to each other; test/web/data-attributes.ts proves that
@@ -38,7 +37,6 @@ import { startUndo } from './undo.tsx'
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
- *   data-undo          how to take it back for ten seconds after a success, as JSON (undo.tsx)
  *   data-conflict      the form follows the page while it is open; the value names what it edits (conflicts.tsx)
  *   data-about         what the form answers; if that changes meanwhile, it is a conflict
  *   data-barred        Approve is not possible whatever the plan says (plan-approval.tsx)
@@ -130,7 +128,6 @@ document.documentElement.classList.add('js')
 startForms()
 startConflicts()
 startNotices()
-startUndo()
 startRestoringFocus()
 startDisclosures()
 startKeys()
