@@ -23,25 +23,14 @@ inBrowser('a diff is read file by file', async (t, visitor) => {
   const address = `${service.url}/case/${made.id}/proof/${proof.id}`
   const page = await visitor.open(address, { bypassCSP: true })
   const file = (name: string) => page.locator(`.file[data-file="src/${name}.js"]`)
-  const isOpen = async (name: string) => (await file(name).locator('details[open]').count()) > 0
-  const count = page.locator('.diff-count')
-  await page.getByText('0 of 4 files viewed').waitFor()
+  await file('a').waitFor()
 
-  await t.test('the keys lead along the files, and mark them as viewed', async (t) => {
+  await t.test('the keys lead along the files', async (t) => {
     await page.keyboard.press('j')
     await page.keyboard.press('j')
     const focused = () =>
       page.evaluate(() => document.activeElement?.closest<HTMLElement>('.file')?.dataset.file)
     t.equal(await focused(), 'src/b.js')
-    await page.keyboard.press('v')
-    await page.getByText('1 of 4 files viewed').waitFor()
-    t.equal(await isOpen('b'), false, 'a viewed file folds')
-    await page.reload()
-    await page.getByText('1 of 4 files viewed').waitFor()
-    t.equal(await isOpen('b'), false, 'this browser remembers it')
-    t.equal(await isOpen('a'), true)
-    await file('b').locator('[data-viewed]').click()
-    await page.getByText('0 of 4 files viewed').waitFor()
   })
 
   await t.test('the tree leads to a file, and shows which one is read', async (t) => {
@@ -95,9 +84,7 @@ inBrowser('a diff is read file by file', async (t, visitor) => {
   await t.test('without the script all of it can be read', async (t) => {
     const plain = await visitor.open(address, { javaScriptEnabled: false })
     t.equal(await plain.locator('td.code').count(), 3 * 32)
-    t.equal(await plain.locator('.viewed:visible').count(), 0)
     await plain.getByRole('link', { name: 'Load 1,802 lines' }).click()
     await eventually(async () => (await plain.locator('td.code').count()) === 1802)
   })
-  t.match(await count.textContent(), 'files viewed')
 })

@@ -147,8 +147,4 @@ inBrowser('a form in the plan opens wholly above the bar with Approve', async (t
   await page.locator('#comment-plus').click()
   t.ok(await eventually(() => isSeen('.comment-composer')), 'by the pointer')
   await page.keyboard.press('Escape')
-
-  t.ok((await focusAtBar('s12')) < 2)
-  await page.getByRole('button', { name: 'Edit step s12', exact: true }).click()
-  t.ok(await eventually(() => isSeen('.step-edit')), 'an edit')
 })

@@ -228,7 +228,7 @@ t.test('of a patch without end a part is read, and the rest is counted', async (
     t.strictSame(linesOf(patch.files[0]!.hunks), [' 1=1 1', '+2 2'])
     t.equal(patch.files[0]!.unread, 3)
     const diff = await showDiff(patch, { layout: 'unified' })
-    const html = String(DiffView({ diff, name: 'x', ...PLACE }))
+    const html = String(DiffView({ diff, ...PLACE }))
     t.match(html, '3 more lines are left out here.')
   })
   t.test(
@@ -236,7 +236,7 @@ t.test('of a patch without end a part is read, and the rest is counted', async (
     async (t) => {
       const patch = readPatch(`${head('a')}@@ -1 +1 @@\n-a\n+${'x'.repeat(500_000)}\n`)
       const diff = await showDiff(patch, { layout: 'unified' })
-      const html = String(DiffView({ diff, name: 'x', ...PLACE }))
+      const html = String(DiffView({ diff, ...PLACE }))
       t.ok(html.length < 4000, `${html.length}`)
       t.match(html, 'Load 2 lines')
     },
@@ -295,7 +295,6 @@ t.test('on the page', async (t) => {
   const file = (name: string, count: number): FileDiff => ({
     file: name,
     id: createHash('sha256').update(name).digest('hex').slice(0, 10),
-    hash: 'abc',
     from: null,
     status: 'changed',
     binary: false,
@@ -314,7 +313,7 @@ t.test('on the page', async (t) => {
     ],
     notes: [],
   })
-  const render = (diff: ShownDiff) => String(DiffView({ diff, name: 'x', ...PLACE }))
+  const render = (diff: ShownDiff) => String(DiffView({ diff, ...PLACE }))
   const html = async (files: FileDiff[], options: Partial<Parameters<typeof showDiff>[1]> = {}) =>
     render(await showDiff({ files, notes: [] }, { layout: 'unified', ...options }))
 
@@ -335,7 +334,7 @@ t.test('on the page', async (t) => {
       notes: ['A note.'],
     }
     const shown = await html([renamed])
-    t.match(shown, '<section class="file" id="diff-f00" data-file="new&lt;.txt" data-hash="abc"')
+    t.match(shown, '<section class="file" id="diff-f00" data-file="new&lt;.txt"')
     t.match(shown, '<span class="file-from">old.txt → </span><bdi dir="ltr">new&lt;.txt</bdi>')
     t.match(shown, 'data-copy="new&lt;.txt"')
     t.match(shown, '<span class="file-status renamed">renamed</span>')

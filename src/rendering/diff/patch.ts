@@ -83,7 +83,6 @@ function readFile(section: string, lines: number): { file: FileDiff; taken: numb
   const file: FileDiff = {
     ...head,
     id: hash('sha256', head.file).slice(0, 10),
-    hash: hash('sha256', section).slice(0, 16),
     additions,
     deletions,
     hunks,

@@ -32,8 +32,6 @@ export interface FileDiff {
   file: string
   /** Short and unique among the files of a patch, for anchors; made of the name. */
   id: string
-  /** Changes with the content of the diff. */
-  hash: string
   /** The old name of a renamed file. */
   from: string | null
   status: 'changed' | 'new' | 'deleted' | 'renamed'

@@ -7,8 +7,6 @@ import type { TreeFolder } from './tree.ts'
 
 export interface DiffViewProps {
   diff: ShownDiff
-  /** What the marks of viewed files are remembered for. */
-  name: string
   /** The page that the diff is on. */
   address: string
   /** The page that has the whole diff, and with `?file=<id>` one file of it. */
@@ -16,10 +14,10 @@ export interface DiffViewProps {
 }
 
 /** The tree of the changed files, and beside it each of them. client/diff.ts does the rest. */
-export function DiffView({ diff, name, address, changes }: DiffViewProps) {
+export function DiffView({ diff, address, changes }: DiffViewProps) {
   const { files, notes, layout } = diff
   return (
-    <div class="diff-view" data-diff={name}>
+    <div class="diff-view" data-diff>
       <DiffBar diff={diff} address={address} changes={changes} />
       {notes.map((note) => (
         <p class="diff-note">{note}</p>
@@ -41,10 +39,9 @@ const LAYOUTS: Record<DiffLayout, string> = {
   split: 'Split',
 }
 
-function DiffBar({ diff, address, changes }: Omit<DiffViewProps, 'name'>) {
+function DiffBar({ diff, address, changes }: DiffViewProps) {
   return (
     <div class="diff-bar">
-      <span class="diff-count needs-script" data-keep />
       {address !== changes && (
         <a class="small" href={diff.layout === 'split' ? `${changes}?diff=split` : changes}>
           Full width
@@ -147,19 +144,10 @@ function FileView({ shown, layout, changes }: FileViewProps) {
     ? ['A binary file: its content is not shown.', ...file.notes]
     : file.notes
   return (
-    <section
-      class="file"
-      id={anchorOf(file)}
-      data-file={file.file}
-      data-hash={file.hash}
-      aria-label={name}
-    >
+    <section class="file" id={anchorOf(file)} data-file={file.file} aria-label={name}>
       <div class="file-actions needs-script">
         <button type="button" class="quiet" data-copy={copiedName(file.file)}>
           Copy<span class="visually-hidden"> the path {name}</span>
-        </button>
-        <button type="button" class="viewed" aria-pressed="false" data-viewed>
-          Viewed<span class="visually-hidden">: {name}</span>
         </button>
       </div>
       <details open>

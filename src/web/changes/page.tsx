@@ -18,8 +18,6 @@ export function diffLayout(name: string | undefined): DiffLayout {
 export interface Changes {
   patch: Patch
   outside: ReadonlySet<string>
-  /** What the marks of viewed files are remembered for. */
-  name: string
   above: { href: string; text: string }[]
 }
 
@@ -60,7 +58,7 @@ interface ChangesPageProps {
 
 /** All changed files over the whole width of the window, or one of them, which the script of another page loads. */
 export function ChangesPage({ assets, changes, diff, address }: ChangesPageProps) {
-  const { above, name } = changes
+  const { above } = changes
   const [only] = diff.files
   const title = diff.files.length === 1 && only ? only.file.file : 'Changed files'
   return (
@@ -70,7 +68,7 @@ export function ChangesPage({ assets, changes, diff, address }: ChangesPageProps
         <h1 tabindex={-1}>Changed files</h1>
       </div>
       <section class="card" id="changes" aria-label="Changed files">
-        <DiffView diff={diff} name={name} address={address} changes={address} />
+        <DiffView diff={diff} address={address} changes={address} />
       </section>
     </Page>
   )

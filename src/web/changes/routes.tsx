@@ -28,7 +28,6 @@ export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     return respond(c, page, {
       patch,
       outside: new Set(outOfScopeFiles(session.trail)),
-      name: session.id,
       above: [
         ...pathTo(folder.case.id, folder.case.title),
         { href: page, text: `Session ${session.number}` },
@@ -45,7 +44,6 @@ export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     return respond(c, page, {
       patch: readPatch(content),
       outside: new Set(),
-      name: proof.id,
       above: [...pathTo(folder.case.id, folder.case.title), { href: page, text: 'Proof' }],
     })
   })

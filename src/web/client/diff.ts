@@ -1,9 +1,9 @@
+import { saveLayout, storedLayout } from './diff-layout.ts'
 import { notify } from './notices.ts'
 import { refresh } from './refresh.ts'
-import { loadViewed, saveLayout, saveViewed, storedLayout } from './viewed-files.ts'
 
 /**
- * Diffs: which files were viewed, files that are loaded when they are needed, the tree that follows the reader, and
+ * Diffs: files that are loaded when they are needed, the tree that follows the reader, and
  * line numbers that the arrow keys move between. The page shows the diff without it, too.
  */
 export function startDiff(): void {
@@ -18,11 +18,9 @@ function begin(): void {
   if (!document.querySelector('[data-diff]')) return
   document.removeEventListener('refreshed', begin)
   useStoredLayout()
-  showViewed(true)
   watchFiles()
   openTarget()
   document.addEventListener('refreshed', () => {
-    showViewed(false)
     watchFiles()
     showCurrent()
   })
@@ -34,44 +32,11 @@ function begin(): void {
 }
 
 const filesOf = (within: ParentNode = document) => [
-  ...within.querySelectorAll<HTMLElement>('.file[data-hash]'),
+  ...within.querySelectorAll<HTMLElement>('.file[data-file]'),
 ]
 
 function fold(file: HTMLElement, isFolded: boolean): void {
   file.querySelector(':scope > details')?.toggleAttribute('open', !isFolded)
-}
-
-/* Viewed files */
-
-/** Shows which files are viewed; `folds`: also folds them. */
-function showViewed(folds: boolean): void {
-  for (const diff of document.querySelectorAll<HTMLElement>('[data-diff]')) {
-    const viewed = loadViewed(diff.dataset.diff!)
-    const files = filesOf(diff)
-    for (const file of files) {
-      const isViewed = viewed.has(file.dataset.hash!)
-      file.querySelector('[data-viewed]')?.setAttribute('aria-pressed', String(isViewed))
-      treeLink(file)?.classList.toggle('is-viewed', isViewed)
-      if (folds && isViewed) fold(file, true)
-    }
-    const count = files.filter(({ dataset }) => viewed.has(dataset.hash!)).length
-    const place = diff.querySelector('.diff-count')
-    const text = files.length > 1 ? `${count} of ${files.length} files viewed` : ''
-    if (place && place.textContent !== text) place.textContent = text
-  }
-}
-
-function toggleViewed(button: HTMLElement): void {
-  const file = button.closest<HTMLElement>('.file')
-  const diff = button.closest<HTMLElement>('[data-diff]')
-  if (!file || !diff) return
-  const viewed = loadViewed(diff.dataset.diff!)
-  const isViewed = !viewed.delete(file.dataset.hash!)
-  if (isViewed) viewed.add(file.dataset.hash!)
-  saveViewed(diff.dataset.diff!, viewed)
-  fold(file, isViewed)
-  showViewed(false)
-  if (isViewed) file.scrollIntoView({ block: 'nearest', behavior: 'instant' })
 }
 
 function treeLink(file: HTMLElement): HTMLElement | null {
@@ -194,10 +159,6 @@ function startLines(place: HTMLElement): void {
 
 function onKey(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return
-  if (event.key === 'v') {
-    offerViewed()
-    return
-  }
   const link = (event.target as Element).closest?.<HTMLElement>('.line-number a')
   if (!link || !['ArrowDown', 'ArrowUp'].includes(event.key)) return
   const table = link.closest('table')!
@@ -215,16 +176,6 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault()
 }
 
-/** The key is for the file with the focus, or else for the one at the top of the window. */
-function offerViewed(): void {
-  const focused = document.activeElement?.closest('.file')
-  const file = focused ?? filesOf().find((each) => each.getBoundingClientRect().bottom > 100)
-  for (const button of document.querySelectorAll<HTMLElement>('[data-viewed]')) {
-    if (file?.contains(button)) button.dataset.key = 'v'
-    else delete button.dataset.key
-  }
-}
-
 /* Unified or split */
 
 function useStoredLayout(): void {
@@ -239,11 +190,6 @@ function useStoredLayout(): void {
 
 function onClick(event: MouseEvent): void {
   const target = event.target as Element
-  const viewed = target.closest<HTMLElement>('[data-viewed]')
-  if (viewed) {
-    toggleViewed(viewed)
-    return
-  }
   const inTree = target.closest<HTMLAnchorElement>('a.tree-file')
   if (inTree && !event.ctrlKey && !event.metaKey) {
     event.preventDefault()

@@ -5,16 +5,10 @@ import { joinSharedEvents, openStream, type ServiceEvent } from './shared-events
 type Listener = (event: ServiceEvent) => void
 const listeners = new Set<Listener>()
 const leaders = new Set<Listener>()
-const everything = new Set<Listener>()
 
 /** The events that change this page. */
 export function onServiceEvent(listener: Listener): void {
   listeners.add(listener)
-}
-
-/** The events of all cases, on every page. */
-export function onAnyEvent(listener: Listener): void {
-  everything.add(listener)
 }
 
 /** The events of all cases, in only one of the tabs of this browser. */
@@ -39,7 +33,6 @@ export function startLive(): void {
     cut: () => setStale('away', true),
     event(event) {
       setStale('away', false)
-      for (const listener of everything) listener(event)
       if (address && !output?.isOpen() && (!caseId || isOf(caseId, event))) pass(event)
     },
     lead(event) {

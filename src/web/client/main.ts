@@ -9,7 +9,6 @@ import { startPictures } from '../proof/client.ts'
 import { startSession } from '../session/client.ts'
 import { startSetup } from '../setup/client.ts'
 import { startConflicts, startVerifying } from './conflicts.tsx'
-import { startDesktopNotifying } from './desktop-notify.ts'
 import { startDiff } from './diff.ts'
 import { startDisclosures } from './disclosure.ts'
 import { startForms } from './forms.tsx'
@@ -77,17 +76,14 @@ import { startTimes } from './times.ts'
  *   data-template      on a file that does not exist yet: the text to begin with (memory-editor.tsx)
  *
  * Diffs (diff.ts)
- *   data-diff          a diff; its value is what the viewed files are remembered for
+ *   data-diff          a diff
  *   data-file          on a file of a diff: its name; all lines of the file are inside
- *   data-hash          on a file of a diff: changes with what changed in the file
  *   data-side          on the code of a line: of the `old` or the `new` text
  *   data-line          the number of a line, from 1: of output, of a step, or of the code on its side of a diff
  *   data-layout        a link to the `unified` or `split` layout
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
- *   data-viewed        the button that marks a file as viewed
  *
  * Pictures (pictures.ts)
- *   data-compare       on a slider: the selector of the two pictures that it divides
  *   data-drop          set by the script: a file is dragged over it
  *
  * What a page is about
@@ -99,7 +95,7 @@ import { startTimes } from './times.ts'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
- * The plan, and comments (plan-comments.tsx, diff-comments.tsx, plan-outline.ts, step-edit.tsx)
+ * The plan, and comments (plan-comments.tsx, diff-comments.tsx, plan-outline.ts)
  *   data-comments      on the plan and the changed files: the URL of their comments
  *   data-place         on a comment: its place in the diff, as JSON
  *   data-lines         on a block of the plan: the lines of its source, as `12-14`
@@ -147,7 +143,6 @@ startSession()
 startLogPage()
 startWrapping()
 startTabMark()
-startDesktopNotifying()
 startDiff()
 startLive()
 // a form that needs the script was hidden while the page loaded, so its field did not get the focus

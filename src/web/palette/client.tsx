@@ -264,11 +264,9 @@ function places(): Group {
 
 function settings(): Group {
   const isOn = areOn()
-  const notifying = document.querySelector<HTMLButtonElement>('#notify:not([hidden])')
   return {
     title: 'Settings',
     options: [
-      ...(notifying ? [notificationOption(notifying)] : []),
       {
         title: isOn ? 'Turn single keys off' : 'Turn single keys on',
         detail: '',
@@ -282,16 +280,6 @@ function settings(): Group {
         run: showHelp,
       },
     ],
-  }
-}
-
-function notificationOption(button: HTMLButtonElement): Option {
-  const isOn = button.getAttribute('aria-pressed') === 'true'
-  return {
-    title: isOn ? 'Turn notifications off' : 'Turn notifications on',
-    detail: '',
-    href: null,
-    run: () => button.click(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { openAttaching } from './client/proof-attach.tsx'
 
-/** Pictures as proof: files dropped on the proof of a case or pasted, and the slider between two pictures. */
+/** Pictures as proof: files dropped on the proof of a case or pasted. */
 export function startPictures(): void {
   document.addEventListener('dragover', (event) => {
     const card = cardOf(event)
@@ -24,11 +24,6 @@ export function startPictures(): void {
     const text = event.clipboardData?.getData('text/plain') ?? ''
     if (!files?.length || text !== '' || document.querySelector('dialog[open]')) return
     if (openAttaching(files)) event.preventDefault()
-  })
-  document.addEventListener('input', (event) => {
-    const { value, dataset } = event.target as HTMLInputElement
-    if (dataset.compare === undefined) return
-    document.querySelector<HTMLElement>(dataset.compare)?.style.setProperty('--at', `${value}%`)
   })
 }
 

@@ -242,7 +242,7 @@ async function Content({ proof, content, layout }: ContentProps) {
   return (
     <>
       <div id="changes">
-        <DiffView diff={diff} name={proof.id} address={page} changes={changesPage(page)} />
+        <DiffView diff={diff} address={page} changes={changesPage(page)} />
       </div>
       <details>
         <summary>Text of the diff</summary>

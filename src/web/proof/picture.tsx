@@ -70,7 +70,7 @@ interface ComparisonProps {
   after: PictureProof
 }
 
-/** Two pictures side by side, and one above the other with a slider between them. */
+/** Two pictures side by side. */
 export function PictureComparison({ before, after }: ComparisonProps) {
   return (
     <section class="card" id="picture-comparison" aria-labelledby="picture-comparison-title">
@@ -80,28 +80,6 @@ export function PictureComparison({ before, after }: ComparisonProps) {
         <PictureOfPair proof={before} name="Before" />
         <PictureOfPair proof={after} name="This proof" />
       </div>
-      <details class="show-more needs-script" id="picture-overlay">
-        <summary>Compare with a slider</summary>
-        <div class="picture-slider" id="picture-slider" data-keep>
-          <label>
-            <span>Before</span>
-            <input
-              type="range"
-              id="picture-slider-at"
-              min="0"
-              max="100"
-              value="50"
-              aria-label="How much of the picture before is shown"
-              data-compare="#picture-layers"
-            />
-            <span>This proof</span>
-          </label>
-          <div class="picture-layers" id="picture-layers">
-            <Picture proof={after} alt="This proof" isLazy />
-            <Picture proof={before} alt="Before" isLazy />
-          </div>
-        </div>
-      </details>
     </section>
   )
 }

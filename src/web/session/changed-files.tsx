@@ -125,7 +125,6 @@ export function ChangedFiles({ session, changes, comments, children }: ChangedFi
       {changes ? (
         <DiffView
           diff={changes}
-          name={session.id}
           address={sessionPage(session.case_id, session.number)}
           changes={changesPage(sessionPage(session.case_id, session.number))}
         />

@@ -6,7 +6,6 @@ import { startOutputTools } from './client/output-tools.ts'
 import { startApproval } from './client/plan-approval.tsx'
 import { startPlanComments } from './client/plan-comments.tsx'
 import { startPlanOutline } from './client/plan-outline.ts'
-import { startStepEdit } from './client/step-edit.tsx'
 
 /** What only the page of a session has. */
 export function startSession(): void {
@@ -18,7 +17,6 @@ export function startSession(): void {
   startPlanComments()
   startDiffComments()
   startPlanOutline()
-  startStepEdit()
   startClock()
   followSteps()
 }

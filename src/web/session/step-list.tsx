@@ -18,7 +18,7 @@ const MAX_WITHOUT_SCROLLING = 5
 
 /**
  * The steps with their results and times; the runs that wrote the plan are listed separately. While the plan waits it is
- * the outline of the plan, with its headings, and client/plan-outline.ts marks what was read.
+ * the outline of the plan, with its headings, and client/plan-outline.ts marks where the reader is.
  */
 export function StepList({ data }: { data: SessionPageData }) {
   const { rows, planHeadings, session } = data
@@ -38,7 +38,6 @@ export function StepList({ data }: { data: SessionPageData }) {
         <h2 id="steps-title">{isOutline ? 'Outline' : 'Steps'}</h2>
         {work.length > 0 && <span class="muted small">{countText(data, work)}</span>}
       </header>
-      {isOutline && <p class="muted small needs-script" id="read-count" data-keep />}
       {placed.length > 0 && (
         <ol
           class="steps"

@@ -117,12 +117,6 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
           >
             Help
           </a>
-          <button type="button" class="quiet needs-script" id="notify" aria-pressed="false" hidden>
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-              <path d="M8 2a4 4 0 0 0-4 4v3l-1.2 2.2h10.4L12 9V6a4 4 0 0 0-4-4zM6.6 13.2a1.5 1.5 0 0 0 2.8 0" />
-            </svg>
-            <span>Notify me</span>
-          </button>
           <button type="button" class="quiet needs-script" data-help>
             Keys <kbd>?</kbd>
           </button>

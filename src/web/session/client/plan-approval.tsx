@@ -93,8 +93,7 @@ export function startApproval(): void {
   document.addEventListener('sent', (event) => {
     const { target, detail } = event as CustomEvent<Sent> & { target: HTMLElement }
     // saving a plan counts as reviewing it
-    if (target.matches('#edit-form, .step-edit') && detail.ok)
-      reviewed = String(detail.body.plan_sha256)
+    if (target.matches('#edit-form') && detail.ok) reviewed = String(detail.body.plan_sha256)
     if (target.id !== 'approve-form') return
     if (detail.ok) {
       approved = displayedApproval()
@@ -167,7 +166,7 @@ const UNSAVED = {
 
 /** The forms that each text is about. */
 const UNSAVED_FORMS: Record<keyof typeof UNSAVED, string> = {
-  edit: '#edit form[data-dirty], .step-edit[data-dirty]',
+  edit: '#edit form[data-dirty]',
   revise: '#revise form[data-dirty]',
   comment: '#comment form[data-dirty], .comment-composer[data-dirty], .comment form[data-dirty]',
 }

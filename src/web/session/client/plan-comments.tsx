@@ -77,6 +77,29 @@ export function startPlanComments(): void {
     true, // before the disclosure that the button opens
   )
   document.addEventListener('sent', (event) => void onSent(event as CustomEvent<Sent>))
+  showButtons()
+  document.addEventListener('refreshed', showButtons)
+}
+
+/** A button on each step of a plan that waits. */
+function showButtons(): void {
+  if (planText() === null) {
+    const left = '.step-actions, #plan .comment-composer:not([data-dirty])'
+    for (const each of document.querySelectorAll(left)) each.remove()
+  }
+  for (const caption of planText()?.querySelectorAll('figure.step > figcaption') ?? []) {
+    if (caption.querySelector('.step-actions')) continue
+    const name = caption.querySelector('.step-id')?.textContent ?? ''
+    caption.append(
+      element(
+        <span class="step-actions" data-own="">
+          <button type="button" class="quiet compact step-comment">
+            Comment<span class="visually-hidden"> on step {name}</span>
+          </button>
+        </span>,
+      ),
+    )
+  }
 }
 
 function plusButton(): HTMLButtonElement {

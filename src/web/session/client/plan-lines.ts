@@ -26,10 +26,7 @@ export function hiddenStep(): string | null {
   const count = new Set(shown.map(({ dataset }) => dataset.step)).size
   if (count < Number(plan.dataset.steps))
     return `${Number(plan.dataset.steps) - count} of the steps`
-  // the script of one that is edited is in the form below it
-  const hidden = shown.find(
-    (step) => !step.nextElementSibling?.matches('.step-edit') && !isWhole(step, plan),
-  )
+  const hidden = shown.find((step) => !isWhole(step, plan))
   return hidden ? `step ${hidden.dataset.step}` : null
 }
 
