@@ -13,6 +13,7 @@ import {
   pathOfRun,
   programVariables,
 } from './configured-programs.ts'
+import { GitError, gitFailed } from './git-error.ts'
 
 const TWO_MINUTES = 120_000
 
@@ -98,7 +99,7 @@ async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitO
     PATH: servicePath(),
     ...options.env,
   }
-  const { exit, signal, isCut, stdout, stderr } = await runProgram(
+  const { exit, signal, isCut, isStuck, stdout, stderr } = await runProgram(
     {
       file: serviceProgram('git'),
       args: [...NO_OTHER_PROGRAMS, ...withoutEntering(args)],
@@ -110,11 +111,19 @@ async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitO
     },
     options.signal,
   )
+  if (isStuck) throw new GitError(`git ${args[0]} was ended: ${STUCK}`)
   if (exit === null && !isCut) {
-    throw new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`)
+    const how =
+      signal === 'SIGKILL'
+        ? `it may take ${timeoutMs} ms`
+        : 'as by a damaged index or object, which git fsck names'
+    throw new GitError(`git ${args[0]} was ended by ${signal} (${how})`)
   }
   return { exit: exit ?? -1, stdout, stderr: stderr.replace(/^hint:.*\n?/gm, '') }
 }
+
+const STUCK =
+  'it waited for a named pipe in place of a file, such as .gitignore or .git/HEAD; find . -type p lists it: remove it'
 
 function withoutEntering(args: readonly string[]): readonly string[] {
   const at = args.findIndex((_, index) => isCommand(args, index))
@@ -212,7 +221,7 @@ export async function programObjection(
 export async function gitText(args: string[], options: GitCommandOptions): Promise<string> {
   const { exit, stdout, stderr } = await runGit(args, options)
   if (exit === 0) return stdout.toString()
-  throw new Error(`git ${args[0]} failed (exit ${exit}): ${stderr.trim()}`)
+  throw gitFailed(args[0]!, stderr)
 }
 
 const QUIET = {

@@ -6,6 +6,7 @@ import { hasCode } from '../files/errno.ts'
 import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
 import { parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
+import { gitFailed } from './git-error.ts'
 import { changeSeconds, newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
 import { type ListedFile, listIndex } from './index-list.ts'
 import type { GitRepository } from './repository.ts'
@@ -105,7 +106,7 @@ export async function readFolder(
         const all = [...new Set([...warnings, ...(await read())])]
         const words = [...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
         const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
-        if (found.exit > 0) throw new Error(`git diff-index failed: ${found.stderr.trim()}`)
+        if (found.exit > 0) throw gitFailed('diff-index', found.stderr)
         const { diff, patch } = parseTreeDiff(found.stdout)
         if (diff === null) throw new Error('git lists too many changed files')
         return { diff, patch: cutPatch(patch, maxBytes), warnings: all }
@@ -144,7 +145,7 @@ async function addAll(paths: readonly string[], git: GitCommandOptions): Promise
     if (added.exit <= 1 && added.exit >= 0) return added
     // git fails only if a file disappears after its folder was listed
     if (attempt < ATTEMPTS && /^fatal: unable to stat /m.test(added.stderr)) continue
-    throw new Error(`git add failed: ${added.stderr.trim()}`)
+    throw gitFailed('add', added.stderr)
   }
 }
 

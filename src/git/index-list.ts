@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../files/safe-read.ts'
 import { runGit } from './command.ts'
 import type { DotGit } from './dot-git.ts'
+import { gitFailed } from './git-error.ts'
 import { readIndex } from './index-file.ts'
 import { type GitLimits, gitLimits } from './scratch.ts'
 
@@ -46,7 +47,7 @@ let last: { path: string; stamp: FileStamp; files: readonly ListedFile[] } | nul
 async function askGit(top: string, limits: GitLimits): Promise<ListedFile[]> {
   const args = ['ls-files', '--stage', '--resolve-undo', '-z', '--full-name']
   const { exit, stdout, stderr } = await runGit(args, { ...gitLimits(limits), cwd: top })
-  if (exit !== 0) throw new Error(`git ls-files failed (exit ${exit}): ${stderr.trim()}`)
+  if (exit !== 0) throw gitFailed('ls-files', stderr)
   const entries = stdout.toString('latin1').split('\0').slice(0, -1)
   return entries.map((entry) => {
     const tab = entry.indexOf('\t')

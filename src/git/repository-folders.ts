@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
+import { existingPaths } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { asPath, type DotGit, findDotGit } from './dot-git.ts'
 
@@ -21,6 +22,13 @@ export async function findRepositoryFolders(folder: string): Promise<FoundReposi
 
 async function commonOf(gitDir: string): Promise<string> {
   return resolve(gitDir, asPath(await textOf(join(gitDir, 'commondir'))) ?? '.')
+}
+
+/** Whether it has what makes a folder a repository to git, which else takes one around it. */
+export async function isWhole({ gitDir, common }: FoundRepository): Promise<boolean> {
+  const head = await textOf(join(gitDir, 'HEAD'))
+  const folders = await existingPaths([join(common, 'objects'), join(common, 'refs')])
+  return /^(?:ref:|[0-9a-f]{40})/.test(head ?? '') && folders.length === 2
 }
 
 function ignoreUnreadable(error: unknown): null {

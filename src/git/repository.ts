@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { type GitCommandOptions, readConfiguration, runGit } from './command.ts'
 import type { ConfigurationEntry } from './configured-programs.ts'
-import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
+import { type FoundRepository, findRepositoryFolders, isWhole } from './repository-folders.ts'
 
 export interface GitRepository {
   /** The top folder of its working tree, without symbolic links. */
@@ -33,6 +33,7 @@ export async function findRepository(
 ): Promise<GitRepository | { reason: string }> {
   const cwd = await realpath(workdir)
   const found = await findRepositoryFolders(cwd)
+  if (found && !(await isWhole(found))) return { reason: `git cannot use .git here: ${DAMAGED}` }
   const configuration =
     found && (await readConfiguration({ ...options, cwd }, found.top).catch(ifNoGit))
   const ask = (...args: string[]) => runGit(args, { ...options, cwd }).catch(gitNotFound)
@@ -57,6 +58,10 @@ export async function findRepository(
     configuration,
   }
 }
+
+/** Ends the reason for one that git does not take for a repository. */
+export const DAMAGED =
+  'its HEAD, refs or objects are missing, damaged or not readable. Put them back'
 
 const ELSEWHERE = 'git has the files of its repository in another folder (core.worktree)'
 

@@ -5,7 +5,8 @@ import { join, relative } from 'node:path'
 import { stampOf } from '../files/safe-read.ts'
 import { runGit } from './command.ts'
 import { excludedPaths } from './excluded.ts'
-import { findRepository, type GitRepository } from './repository.ts'
+import { gitFailed } from './git-error.ts'
+import { DAMAGED, findRepository, type GitRepository } from './repository.ts'
 
 export const CHANGE_KINDS = [
   'modified',
@@ -57,7 +58,12 @@ export async function uncommittedIn(
   folder: string,
   exclude: string[],
 ): Promise<Uncommitted> {
-  if ('reason' in repository) return { reason: 'the working folder is in no git repository' }
+  if ('reason' in repository) {
+    const { reason } = repository
+    return {
+      reason: reason.endsWith(DAMAGED) ? reason : 'the working folder is in no git repository',
+    }
+  }
   const { top, configuration } = repository
   try {
     const prefix = relative(top, await realpath(folder))
@@ -67,9 +73,9 @@ export async function uncommittedIn(
     for (const path of left) paths.push(`:(top,exclude,literal)${path}`)
     const args = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--']
     const git = { ...OPTIONS, cwd: folder, maxBytes: MAX_BYTES, configuration }
-    const { exit, stdout } = await runGit([...args, ...paths], git)
+    const { exit, stdout, stderr } = await runGit([...args, ...paths], git)
     const isCut = exit === -1
-    if (exit !== 0 && !isCut) return { reason: 'git cannot tell' }
+    if (exit !== 0 && !isCut) return reasonOf(gitFailed('status', stderr))
     const { branch, head, changes } = parseStatus(stdout.toString())
     const shown = changes.slice(0, MAX_CHANGES).map(async ({ file, kind }) => {
       const stamp = await stampOf(join(top, file)).catch(() => null)

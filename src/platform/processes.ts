@@ -117,6 +117,16 @@ export function childrenOf(pid: number, except: number | null = null): number[] 
   return processIds().filter((id) => id !== except && processStat(id)?.parent === pid)
 }
 
+/** Where Linux lets a process sleep that opens a named pipe, until another one opens the other end. */
+const OPENING_PIPE = 'wait_for_partner'
+
+/** Which of a process and those that it started wait for such a pipe; none where the system does not show it. */
+export function waitingForPipe(pid: number): number[] {
+  if (readProc(`${pid}/wchan`) === OPENING_PIPE) return [pid]
+  const children = readProc(`${pid}/task/${pid}/children`)?.split(' ').filter(Boolean) ?? []
+  return children.flatMap((child) => waitingForPipe(Number(child)))
+}
+
 /** The name of its program; null if it is not shown. */
 export function processName(pid: number): string | null {
   return readProc(`${pid}/comm`)?.trim() ?? null

@@ -1,6 +1,7 @@
 /** Starts a program as a child of this process, and waits for its end. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { signalProcess, waitingForPipe } from './processes.ts'
 
 /** All that a program is started with; can be sent to another process. */
 export interface ProgramCall {
@@ -24,7 +25,11 @@ export interface ProgramOutput {
   stderr: string
   /** It was killed for `maxBytes`. */
   isCut: boolean
+  /** It, or a program that it started, was killed because it waited for a named pipe. */
+  isStuck: boolean
 }
+
+const LOOK_MS = 250
 
 /**
  * Resolves at the end of the program. Rejects if it cannot be started (ENOENT: no such program, or no such `cwd`), or is
@@ -44,13 +49,22 @@ export const startProgram: ProgramStarter = (call, signal) => {
     })
     // spawn's own timeout would keep this process alive if the program is missing
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+    let isStuck = false
+    const looking = setInterval(() => {
+      for (const pid of child.pid === undefined ? [] : waitingForPipe(child.pid))
+        isStuck = signalProcess(pid, 'SIGKILL') || isStuck
+    }, LOOK_MS)
+    const endTimers = () => {
+      clearTimeout(timer)
+      clearInterval(looking)
+    }
     const stdout = collect(child, 'stdout', maxBytes)
     const stderr = collect(child, 'stderr', 64 * 1024)
     let failure: Error | undefined
     child.on('error', (error) => {
       failure = error
       if (child.pid !== undefined) return
-      clearTimeout(timer)
+      endTimers()
       reject(error)
     })
     // EPIPE: it ended before it read everything; its exit code gives the reason. None if no descriptors are left
@@ -59,11 +73,18 @@ export const startProgram: ProgramStarter = (call, signal) => {
     })
     child.stdin?.end(input)
     child.on('close', (exit, endedBy) => {
-      clearTimeout(timer)
+      endTimers()
       if (failure !== undefined) return reject(failure)
       const output = stdout()
       const isCut = exit === null && output.length > maxBytes
-      resolve({ exit, signal: endedBy, stdout: output, stderr: stderr().toString(), isCut })
+      resolve({
+        exit,
+        signal: endedBy,
+        stdout: output,
+        stderr: stderr().toString(),
+        isCut,
+        isStuck,
+      })
     })
   })
 }

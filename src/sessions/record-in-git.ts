@@ -108,7 +108,7 @@ export async function tryRecordGitChanges(
     return { note: await recordGitChanges(deps, run), reason: null }
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]
-    const reason = `the service could not check what the run put into git; review it before you restore, switch or merge: ${why}`
+    const reason = `the service could not check what the run put into git (${why}); review it before you restore, switch or merge`
     deps.log(`session ${run.number} of case ${run.case_id}: ${reason}`)
     return { note: '', reason }
   }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { GitError } from '../git/git-error.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
@@ -119,7 +120,9 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
    */
   async function failed(job: Job, error: unknown, isWithdrawn = false): Promise<void> {
     deps.log(failureLine(job, error))
-    const why = error instanceof AppError ? error.message : String(error)
+    const isOfGit = error instanceof GitError
+    const why = error instanceof AppError || isOfGit ? error.message : String(error)
+    const stop = isOfGit ? 'The run stopped' : 'The service could not continue'
     try {
       await retryWhileUnwritable(job, () => killRun(job, deps.limits.endRun))
       await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
@@ -127,7 +130,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
       await retryWhileUnwritable(job, () =>
         isWithdrawn
           ? withdraw(deps, job, `The approval was not stored: ${why}`)
-          : failSession(deps, job, () => `The service could not continue: ${why}`),
+          : failSession(deps, job, () => `${stop}: ${why}`),
       )
       await retryWhileUnwritable(job, () => forgetRun(deps, job.session_id))
     } catch (again) {

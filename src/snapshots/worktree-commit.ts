@@ -5,6 +5,7 @@ import { copyFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { gitIdentity } from '../git/identity.ts'
 import { openScratchFolder } from '../git/scratch.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
@@ -117,7 +118,7 @@ async function treeOf(
     const inner = await innerRepositories(own)
     const spec = ['.', ...(await leftOut(note, own)), ...inner.map(exclusion)]
     const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
-    if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
+    if (exit !== 0 && exit !== 1) throw gitFailed('add', stderr)
     const links = { ...own, input: inner.map((path) => `${path}\0`).join('') }
     if (inner.length > 0) await gitText([...LINKS], links)
     const tree = (await gitText([...DURABLE, 'write-tree'], own)).trim()

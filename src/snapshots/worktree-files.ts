@@ -7,6 +7,7 @@ import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { AppError } from '../model/app-error.ts'
 
 export const INCLUDE_FILE = '.worktreeinclude'
@@ -83,7 +84,7 @@ function tooMuch(): AppError {
 async function list(args: string[], git: GitCommandOptions): Promise<string[]> {
   const { exit, stdout, stderr } = await runGit(args, git)
   if (exit === -1) throw tooMuch()
-  if (exit !== 0) throw new Error(`git ls-files failed: ${stderr.trim()}`)
+  if (exit !== 0) throw gitFailed('ls-files', stderr)
   return stdout.toString().split('\0').slice(0, -1)
 }
 

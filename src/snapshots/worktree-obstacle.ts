@@ -3,6 +3,7 @@
 import { relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { programObjection, runGit } from '../git/command.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { findRepository } from '../git/repository.ts'
 import { findRepositoryFolders } from '../git/repository-folders.ts'
 
@@ -164,6 +165,6 @@ async function obstacleInCommit(
 
 async function lines(cwd: string, args: string[]): Promise<string[]> {
   const { exit, stdout, stderr } = await runGit(args, { ...LIMITS, cwd })
-  if (exit !== 0) throw new Error(`git ${args[0]} failed: ${stderr.trim()}`)
+  if (exit !== 0) throw gitFailed(args[0]!, stderr)
   return stdout.toString().split('\0')
 }

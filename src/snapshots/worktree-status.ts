@@ -4,6 +4,7 @@ import { readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegular } from '../files/safe-read.ts'
 import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { parseStatus } from '../git/uncommitted.ts'
 import { kindAt } from './worktree.ts'
 import { inWorktree } from './worktree-commit.ts'
@@ -86,7 +87,7 @@ export async function looseFiles(
     runGit(ls, git),
     runGit(['ls-files', '--stage', '-z'], { ...git, maxBytes: MAX_INDEX_BYTES }),
   ])
-  if (changed.exit > 0) throw new Error(`git status failed: ${changed.stderr.trim()}`)
+  if (changed.exit > 0) throw gitFailed('status', changed.stderr)
   const names = parseStatus(changed.stdout.toString()).changes.map(({ file }) => file)
   const uncommitted: string[] = []
   for (const name of names) {

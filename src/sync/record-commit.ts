@@ -1,5 +1,6 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { readBlobs } from '../git/contents.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { gitIdentity } from '../git/identity.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { oneLine } from '../markdown/history-file.ts'
@@ -164,7 +165,7 @@ export async function moveBranch(git: RecordGit, to: string, from: string | null
   const { exit, stderr } = await git.run(['update-ref', '-m', 'casefile sync', 'HEAD', to, was])
   if (exit === 0) return
   if (/cannot lock ref/.test(stderr)) throw filesChanging()
-  throw new Error(`git update-ref failed: ${stderr.trim()}`)
+  throw gitFailed('update-ref', stderr)
 }
 
 const CASE_PATH = /(?:^|\/)cases\/([0-9a-f-]{36})\//

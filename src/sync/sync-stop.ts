@@ -1,4 +1,5 @@
 import { codeOf } from '../files/errno.ts'
+import { GitError } from '../git/git-error.ts'
 import { AppError } from '../model/app-error.ts'
 
 /** Why nothing was pushed. */
@@ -54,7 +55,7 @@ export function stopFor(error: unknown): SyncStop | null {
     const message = `The disk refused it: ${error.message}. Free space, or give permission, then run it again.`
     return new SyncStop('disk_failed', message)
   }
-  if (!/^git \S+ (?:failed|was ended)/.test(error.message)) return null
+  if (!(error instanceof GitError)) return null
   return new SyncStop('git_failed', `${saidBy(error.message)}. Mend that, then run it again.`)
 }
 

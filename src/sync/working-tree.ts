@@ -12,6 +12,7 @@ import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
 import type { ReplacedFileTracker } from '../files/replace-seen.ts'
 import { readRegular } from '../files/safe-read.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { AppError } from '../model/app-error.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { filesChanging, gitBusy, moveBranch } from './record-commit.ts'
@@ -222,7 +223,7 @@ async function contentOf(
 ): Promise<Buffer> {
   if (path.endsWith('.md')) return blobs.read(id)
   const { exit, stdout, stderr } = await git.run(['cat-file', '--filters', `--path=${path}`, id])
-  if (exit !== 0) throw new Error(`git cat-file failed: ${stderr.trim()}`)
+  if (exit !== 0) throw gitFailed('cat-file', stderr)
   return stdout
 }
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { programObjection } from '../git/command.ts'
+import { gitFailed } from '../git/git-error.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
 import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
@@ -120,7 +121,7 @@ async function mergedTree(git: RecordGit, { head, theirs, branch, note }: Merge)
   const { exit, stdout, stderr } = await git.run(args)
   const [tree = '', ...rest] = stdout.toString().split('\0')
   if (exit === 0) return tree
-  if (exit !== 1) throw new Error(`git merge-tree failed: ${stderr.trim()}`)
+  if (exit !== 1) throw gitFailed('merge-tree', stderr)
   const files = [...new Set(rest.filter((name) => name !== ''))]
   throw new AppError(
     'merge_conflict',

@@ -146,6 +146,16 @@ git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"
     await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
     noneSprung(t)
   })
+
+  await t.test('a named pipe that git would wait for forever holds no run', async (t) => {
+    const cause = /waited for a named pipe in place of a file/
+    const nested = await ran(service, step('mkfifo sub/.gitignore; rm -f sub/b.txt'))
+    t.match(recordOf(service, nested.session), cause, 'no diff, which says why')
+    rmSync(join(service.root, 'sub/.gitignore'))
+    const { session } = await ran(service, step('mkfifo .git/refs/heads/x'))
+    t.match(session, { state: 'failed', failure: cause })
+    rmSync(join(dotGit, 'refs/heads/x'))
+  })
 })
 
 t.test('without mounts', async (t) => {
@@ -201,6 +211,18 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
       if (!('isolation' in fields)) t.match(changes, [{ file: '.gitmodules', kind: 'untracked' }])
       noneSprung(t)
     }
+  })
+
+  await t.test('of a damaged repository the session says what is wrong', async (t) => {
+    const dotGit = join(service.root, '.git')
+    writeFileSync(join(dotGit, 'index'), 'broken')
+    const { session } = await ran(service, step('true'))
+    const output = /^The run stopped: git .*\.git\/index is damaged: remove it, then run git reset/
+    t.match(session, { state: 'failed', output })
+    rmSync(join(dotGit, 'index'))
+    rmSync(join(dotGit, 'HEAD'))
+    const { reason } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+    t.match(reason, /git cannot use \.git here: its HEAD, refs or objects are missing/)
   })
 })
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { GitError } from '../../src/git/git-error.ts'
 import { AppError } from '../../src/model/app-error.ts'
 import { stopFor } from '../../src/sync/sync-stop.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
@@ -222,8 +223,7 @@ PATH='${process.env.PATH}' exec git "$@"
   await a.close()
   const failed = await cli.runWith({ env: { PATH: bin } }, 'sync')
   t.match(failed, { code: 2, stderr: '' })
-  const said =
-    'Nothing was pushed. git write-tree failed (exit 128): fatal: unable to write the tree.'
+  const said = 'Nothing was pushed. git write-tree failed: unable to write the tree.'
   t.match(failed.stdout.replace(/\s+/g, ' '), said)
   rmSync(join(stateDir, 'sync.json'))
   mkdirSync(join(stateDir, 'sync.json'))
@@ -237,7 +237,7 @@ t.test('which errors are reasons to stop', async (t) => {
   })
   t.match(stopFor(full), { code: 'disk_failed', message: /ENOSPC.*Free space/ })
   t.match(stopFor(new AppError('storage_full', 'Full.')), { code: 'disk_failed', message: 'Full.' })
-  t.match(stopFor(new Error('git cat-file was ended by SIGKILL')), { code: 'git_failed' })
+  t.match(stopFor(new GitError('git cat-file was ended by SIGKILL')), { code: 'git_failed' })
   const missing = Object.assign(new Error('git was not found on the PATH'), {
     code: 'ENOENT',
     syscall: 'spawn git',
