@@ -213,7 +213,11 @@ t.test('the tools', async (t) => {
     t.teardown(() => process.chdir(folder))
     process.chdir(here.root)
     const claude = await mcpHere(t, here, 'claude-code')
-    const handed = await claude.call('propose_plan', { case: 'Pass the clock', plan: 'Pass it.\n' })
+    const handed = await claude.call('propose_plan', {
+      case: 'Pass the clock',
+      plan: 'Pass it.\n',
+      wait: 0,
+    })
     t.match(handed.json, { number: 1, state: 'plan_ready', next: /approve/ })
     const { json } = await here.run('show', 'Pass the clock', '1', '--json')
     t.match(json, { origin: 'terminal', provider: 'claude', plan: 'Pass it.' })
@@ -225,12 +229,18 @@ t.test('the tools', async (t) => {
       paths: ['src/**'],
       proof: ['true'],
     }
-    t.match((await claude.call('propose_plan', intent)).json, { number: 1, state: 'plan_ready' })
+    const still = (await claude.call('propose_plan', { ...intent, wait: 1 })).json
+    t.match(still, { number: 1, state: 'plan_ready', next: /Propose the same again/ })
     const { plan } = (await here.run('show', 'Pass the clock', '1', '--json')).json
     t.match(plan, /^---\npaths:\n {2}- "src\/\*\*"\ncommands: \[\]\nproof:\n.*\n---\n\nPass it\.$/)
     const wrong = await claude.call('propose_plan', { ...intent, paths: ['/etc'] })
     t.match(wrong, { isError: true, text: /"\/etc": expected a path inside/ })
     t.match(await claude.call('propose_plan', { ...intent, plan: 'x' }), { isError: true })
+    const waits = claude.call('propose_plan', { ...intent, wait: 60 })
+    await here.run('approve', 'Pass the clock', '--yes', '--detach')
+    const approved = { number: 1, next: /^Session 1 is approved: go on/ }
+    t.match((await waits).json, approved, 'the decision comes in the same turn')
+    await here.run('abandon', 'Pass the clock')
   })
 
   await t.test('proof is attached, and verified by nobody', async (t) => {

@@ -1,21 +1,18 @@
 import { resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { isWithin } from '../../files/real-path.ts'
-import type { HistoryEntryJson } from '../../http/schemas/case.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { intentPlan } from '../../markdown/intent.ts'
 import type { Intent } from '../../model/intent.ts'
-import { visibleText } from '../../model/visible-text.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { printPlanned } from '../output/planned.ts'
-import { reread, sessionExitCode } from './follow.ts'
+import { waitForDecision } from './decision.ts'
+import { sessionExitCode } from './follow.ts'
 
 /** Agents end a command that runs for longer than about two minutes. */
 const WAIT_MS = 90_000
-const LOOK_MS = 500
 
 interface Wanted extends Intent {
   type: string | undefined
@@ -83,40 +80,12 @@ async function propose(
     pid: process.ppid,
   }
   const answer = await client.request('POST', `/cases/${caseId}/proposed-plans`, { body })
-  let session: SessionJson = answer.body
+  const session: SessionJson = answer.body
   const name = caseId.slice(0, 8)
-  terminal.say(`session ${session.number} waits for the operator (casefile approve ${name})`)
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; ) {
-    if (session.state !== 'plan_ready') break
-    await delay(LOOK_MS, undefined, { signal: context.signal })
-    session = await reread(context, session)
-  }
-  if (json) terminal.print(jsonText(session))
-  else terminal.print(`${decisionText(session, await noteOf(context, session))}\n`)
-  return session.state === 'approved' || session.state === 'executing'
-    ? EXIT.done
-    : EXIT.notApproved
-}
-
-/** What the operator said about a proposal that they did not approve; null if they said nothing. */
-async function noteOf(
-  { client }: CommandContext,
-  { case_id, number }: SessionJson,
-): Promise<string | null> {
-  const all: HistoryEntryJson[] = (await client.request('GET', `/cases/${case_id}/history`)).body
-  const isDecision = ({ kind, session }: HistoryEntryJson) =>
-    session === number && (kind === 'sent_back' || kind === 'run_ended')
-  return all.findLast(isDecision)?.text ?? null
-}
-
-function decisionText({ number, state }: SessionJson, note: string | null): string {
-  switch (state) {
-    case 'approved':
-    case 'executing':
-      return `Session ${number} is approved: go on, inside its paths and commands.`
-    case 'plan_ready':
-      return `Session ${number} still waits for the operator. End your turn: once it is approved, your calls inside its paths and commands pass.`
-    default:
-      return `Session ${number} is ${state}, not approved. ${note === null ? '' : `The operator says: ${visibleText(note)}`}`.trimEnd()
-  }
+  if (session.state === 'plan_ready')
+    terminal.say(`session ${session.number} waits for the operator (casefile approve ${name})`)
+  const waiting = { ms: WAIT_MS, signal: context.signal }
+  const decision = await waitForDecision(client, session, waiting)
+  terminal.print(json ? jsonText(decision.session) : `${decision.text}\n`)
+  return decision.isApproved ? EXIT.done : EXIT.notApproved
 }

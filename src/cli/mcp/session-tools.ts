@@ -7,10 +7,11 @@ import { HOOK_AGENTS } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { ConversationAgent } from '../../model/conversation.ts'
 import type { Intent } from '../../model/intent.ts'
+import { waitForDecision } from '../follow/decision.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
 import type { Access } from './access.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
-import { type Outcome, row, type Tool, tool } from './tool.ts'
+import { type Caller, type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape } from './truncate.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
@@ -19,6 +20,11 @@ const NEXT =
   'The plan waits for approval by the operator (casefile approve). Nothing runs before that, and no tool here can approve.'
 
 const list = z.array(z.string()).optional()
+
+/** Clients end a call after 30 seconds or more; in seconds. */
+const WAIT = 25
+const MAX_WAIT = 600
+const REPORT_MS = 5_000
 
 /** At most so many files are listed. */
 const MAX_FILES = 50
@@ -90,7 +96,7 @@ export const sessionTools: readonly Tool[] = [
     title: 'Propose a plan',
     does: 'sets',
     description:
-      'Hands in a plan for a case, which waits for approval then: as the new plan of the session that waits (state plan_ready), or, if none waits, of a new session for this conversation. The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. Give either a plan or an intent. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap. An intent is a small plan: one sentence, the paths that may be written, the commands that may run (what only reads always may), and the commands that prove it.',
+      'Hands in a plan for a case, and waits a little for the decision of the operator: as the new plan of the session that waits (state plan_ready), or, if none waits, of a new session for this conversation. The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. Give either a plan or an intent. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap. An intent is a small plan: one sentence, the paths that may be written, the commands that may run (what only reads always may), and the commands that prove it.',
     input: {
       ...caseArgument,
       ...sessionArgument('the newest that waits for approval'),
@@ -102,6 +108,14 @@ export const sessionTools: readonly Tool[] = [
       ),
       proof: list.describe('Of an intent: each command, such as npm test. It may run, too'),
       hypothesis: z.string().optional().describe('What you think is the cause. Default: unchanged'),
+      wait: z
+        .int()
+        .min(0)
+        .max(MAX_WAIT)
+        .default(WAIT)
+        .describe(
+          'Seconds to wait for the decision, for an agent in a terminal. Propose the same again to wait longer.',
+        ),
       expected_plan_sha256: z
         .string()
         .optional()
@@ -118,8 +132,8 @@ export const sessionTools: readonly Tool[] = [
       uri: z.string(),
       next: z.string(),
     },
-    run(access, { case: name, session, hypothesis, expected_plan_sha256, ...proposal }) {
-      const plan = planIn(proposal)
+    run(access, { case: name, session, hypothesis, expected_plan_sha256, wait, ...given }, caller) {
+      const plan = planIn(given)
       mustBeWhole('plan', plan)
       mustBeWhole('hypothesis', hypothesis ?? '')
       return access.served(async (client) => {
@@ -127,7 +141,8 @@ export const sessionTools: readonly Tool[] = [
         if (session === undefined && expected_plan_sha256 === undefined) {
           const waiting = (await sessionsOf(client, id)).find(({ state }) => state === 'plan_ready')
           if (!waiting || waiting.origin === 'terminal') {
-            return handedIn(client, access, id, { plan, hypothesis: hypothesis ?? null })
+            const proposal = { plan, hypothesis: hypothesis ?? null }
+            return handedIn(client, access, id, { proposal, wait, caller })
           }
         }
         const found = await resolveSession(client, id, wordOf(session), { waiting: true })
@@ -150,19 +165,38 @@ type ProposedText = { [Key in keyof Intent]?: Intent[Key] | undefined } & {
   plan?: string | undefined
 }
 
-/** The plan of an agent that a person runs themselves. */
+/** The plan of an agent that a person runs themselves. Waits for the decision. */
 async function handedIn(
   client: Client,
   access: Access,
   caseId: string,
-  proposal: { plan: string; hypothesis: string | null },
+  {
+    proposal,
+    wait,
+    caller: { signal, report },
+  }: { proposal: { plan: string; hypothesis: string | null }; wait: number; caller: Caller },
 ): Promise<Outcome> {
   const agent = agentNamed(access.agentName() ?? '')
   const body = { ...proposal, agent, cwd: process.cwd(), pid: process.ppid }
   const answer = await client.request('POST', `/cases/${caseId}/proposed-plans`, { body })
-  const { id, case_id, number, state, plan_sha256 }: SessionJson = answer.body
+  // without a service nobody can approve it meanwhile
+  const ms = (await access.service()) === null ? 0 : wait * 1000
+  const began = Date.now()
+  let reported = 0
+  const onLook = () => {
+    const waited = Date.now() - began
+    if (waited - reported < REPORT_MS) return
+    reported = waited
+    report(Math.round(waited / 1000), 'The plan waits for the operator.')
+  }
+  const { session, text } = await waitForDecision(client, answer.body, {
+    ms,
+    signal,
+    onLook,
+  })
+  const { id, case_id, number, state, plan_sha256 } = session
   const uri = sessionUri(case_id, id)
-  const next = `${NEXT} Until then, end your turn or only read; after it, calls that the plan allows pass.`
+  const next = state === 'plan_ready' ? `${NEXT} ${text}` : text
   return { structured: { session_id: id, number, state, plan_sha256, uri, next } }
 }
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import type { Access } from './access.ts'
@@ -25,10 +25,18 @@ export interface Tool {
   register(server: McpServer, deps: ToolDeps): void
 }
 
+/** The client, while it waits for the result. */
+export interface Caller {
+  /** Aborts when the client no longer waits. */
+  signal: AbortSignal
+  /** Reports that the call goes on, if the client has asked for such reports. */
+  report(seconds: number, message: string): void
+}
+
 interface ToolDefinition<I extends z.ZodRawShape> extends Omit<Tool, 'register'> {
   input: I
   output: z.ZodRawShape
-  run(access: Access, args: z.output<z.ZodObject<I>>): Promise<Outcome>
+  run(access: Access, args: z.output<z.ZodObject<I>>, caller: Caller): Promise<Outcome>
 }
 
 /** An object with at least these fields; `meta` allows others in a way that every client understands. */
@@ -56,15 +64,29 @@ export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): To
     does,
     register(server, { access, log }) {
       const described = { title, description, inputSchema, outputSchema, annotations }
-      server.registerTool(name, described, async (args): Promise<CallToolResult> => {
+      server.registerTool(name, described, async (args, context): Promise<CallToolResult> => {
         try {
-          const { structured, text } = await run(access, args as z.output<z.ZodObject<I>>)
+          const given = args as z.output<z.ZodObject<I>>
+          const { structured, text } = await run(access, given, callerOf(context))
           const shown = text ?? JSON.stringify(structured)
           return { content: [{ type: 'text', text: shown }], structuredContent: structured }
         } catch (error) {
           return { content: [{ type: 'text', text: errorReason(error, log) }], isError: true }
         }
       })
+    },
+  }
+}
+
+function callerOf({ mcpReq: { _meta, signal, notify } }: ServerContext): Caller {
+  const progressToken = _meta?.progressToken
+  return {
+    signal,
+    report(progress, message) {
+      if (progressToken === undefined) return
+      const params = { progressToken, progress, message }
+      // a client that is gone needs none
+      notify({ method: 'notifications/progress', params }).catch(() => {})
     },
   }
 }
