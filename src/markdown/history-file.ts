@@ -1,4 +1,5 @@
-import { type Act, type Actor, type HistoryEntry, kindOf, sessionIn } from '../model/history.ts'
+import type { Act, Actor, HistoryEntry } from '../model/history.ts'
+import { actText, kindOf, parseAct, sessionOf } from '../model/history-act.ts'
 import { linesOf } from './lines.ts'
 
 /** So that a person can read the file. Longer lines of older versions are read as they are. */
@@ -20,13 +21,15 @@ export const LINE_BREAK = ' ⏎ '
  * in indented lines, unless the file of the session has it.
  */
 export function historyLine(act: Act, { who }: Pick<Actor, 'who'>, at: string): string {
-  const words = [at, partOf(act.who ?? who, MAX_WHO) || 'unknown', partOf(act.what, MAX_WHAT)]
+  const name = partOf(act.who ?? who, MAX_WHO) || 'unknown'
+  const words = [at, name, partOf(actText(act.act), MAX_WHAT)]
   const head = `- ${words.join(BETWEEN)}`
   const text = oneLine(act.text ?? '')
   if (text === '') return head
   const room = MAX_LINE - head.length - BETWEEN.length
   const line = `${head}${BETWEEN}${bounded(text, room)}`
-  if (text.length <= room || /^session \d+ /.test(act.what)) return line
+  const isOfSession = 'session' in act.act && !('proof' in act.act)
+  if (text.length <= room || isOfSession) return line
   return [line, ...text.split(LINE_BREAK).map(indented)].join('\n')
 }
 
@@ -194,10 +197,20 @@ function entryOf(line: string): HistoryEntry | null {
   const [, at, rest = ''] = LINE.exec(line) ?? []
   if (at === undefined || Number.isNaN(Date.parse(at))) return null
   const [who = '', what = '', ...texts] = rest.split(BETWEEN)
-  const kind = kindOf(what)
-  if (kind === null) return null
+  const act = parseAct(what)
+  if (act === null) return null
   const text = texts.length > 0 ? texts.join(BETWEEN).replaceAll(LINE_BREAK, '\n') : null
-  return { at, who, what, text, kind, session: sessionIn(what), recorded: false, source: 'file' }
+  return {
+    at,
+    who,
+    what,
+    text,
+    kind: kindOf(act),
+    act,
+    session: sessionOf(act),
+    recorded: false,
+    source: 'file',
+  }
 }
 
 /** Parses a person's line, which may have the time and name of an act. */
@@ -212,6 +225,7 @@ function noteOf(line: string): HistoryEntry {
     what,
     text: null,
     kind: 'note',
+    act: null,
     session: null,
     recorded: false,
     source: 'file',

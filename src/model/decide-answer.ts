@@ -1,7 +1,6 @@
 import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
-import { parseStateChange } from './history.ts'
 import { stateActs } from './history-acts.ts'
 
 /**
@@ -18,7 +17,8 @@ export function answerQuestion(folder: CaseFolder, text: string): Edit[] {
   }
   const state = stateBefore(folder)
   const question = (folder.case.reason ?? '').replace(/\s+/g, ' ').trim()
-  const answered = { what: question === '' ? 'answered' : `answered "${shorten(question)}"`, text }
+  const asked = question === '' ? undefined : shorten(question)
+  const answered = { act: { name: 'answered', question: asked } as const, text }
   return [
     {
       file: 'case',
@@ -35,8 +35,8 @@ function shorten(question: string): string {
 
 /** Returns the state before the question; if the history does not have it, the state that fits the sessions. */
 function stateBefore(folder: CaseFolder): CaseState {
-  const asked = folder.history?.findLast(({ kind }) => kind === 'question')
-  const state = (asked && parseStateChange(asked.what)?.from) ?? stateOfSessions(folder)
+  const asked = folder.history?.findLast(({ kind }) => kind === 'question')?.act
+  const state = asked?.name === 'state_changed' ? asked.from : stateOfSessions(folder)
   return state === 'RESOLVED' && !gateOf(folder).open ? 'VERIFYING' : state
 }
 

@@ -24,8 +24,9 @@ import {
   text,
   yes,
 } from './event-row.ts'
-import { approverIn, PLACES } from './history.ts'
+import { approverIn } from './history.ts'
 import { LEFT_EVENTS } from './left-events.ts'
+import { PLACES } from './places.ts'
 import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,

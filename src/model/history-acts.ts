@@ -3,7 +3,9 @@ import { type Case, type CaseEdit, changedFields } from './case.ts'
 import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { FieldsRead } from './events.ts'
-import { type Act, type Actor, approverIn, type Place } from './history.ts'
+import { type Act, type Actor, approverIn } from './history.ts'
+import type { ProofAct } from './history-act.ts'
+import type { Place } from './places.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
@@ -40,26 +42,27 @@ function caseActs(folder: CaseFolder, { fields = {}, addItem }: CaseEdit): Act[]
   if (state !== undefined && state !== present) {
     acts.push(...stateActs(present, state, outcome, reason ?? whyResolved(folder, state)))
   } else if (state !== undefined) {
-    acts.push({ what: `confirmed state ${state}`, text: reason ?? undefined })
+    acts.push({ act: { name: 'state_confirmed', to: state }, text: reason ?? undefined })
   } else {
-    if (outcome !== undefined) acts.push({ what: 'edited outcome', text: outcome ?? 'none' })
-    if (reason !== undefined) acts.push({ what: 'edited reason', text: reason ?? 'none' })
+    if (outcome !== undefined) acts.push(editedAct(['outcome'], outcome ?? 'none'))
+    if (reason !== undefined) acts.push(editedAct(['reason'], reason ?? 'none'))
   }
   const names = Object.keys(others)
   if (names.length > 0) {
-    acts.push({
-      what: `edited ${names.join(', ')}`,
-      text: others.title && `title: ${others.title}`,
-    })
+    acts.push(editedAct(names, others.title && `title: ${others.title}`))
   }
   if (addItem) {
     const { description, type, required } = addItem
     const text = `${description} (${type}${required ? ', required' : ''})`
-    acts.push({ what: 'added checklist item', text })
+    acts.push({ act: { name: 'item_added' }, text })
     const checklist = [...folder.case.checklist, { ...addItem, checked: false }]
     acts.push(...shownActs(folder, { ...folder, case: { ...folder.case, checklist } }))
   }
   return acts
+}
+
+function editedAct(fields: readonly string[], text?: string): Act {
+  return { act: { name: 'edited', fields }, text }
 }
 
 /** Two branches had a session of this number: the lines before this one have the old number for both. */
@@ -67,7 +70,10 @@ export function renumberedAct(
   { started_at }: Pick<Session, 'started_at'>,
   { from, to }: { from: number; to: number },
 ): Act {
-  return { what: `session ${to} renumbered from ${from}`, text: `it started at ${started_at}` }
+  return {
+    act: { name: 'renumbered', session: to, before: from },
+    text: `it started at ${started_at}`,
+  }
 }
 
 /** Returns the history entries for replacing the whole case.md. */
@@ -76,7 +82,7 @@ export function fileActs(folder: CaseFolder, after: Case): Act[] {
   const changed = changedFields(folder.case, fields)
   const acts = changed ? caseActs(folder, { fields: changed }) : []
   if (JSON.stringify(checklist) === JSON.stringify(folder.case.checklist)) return acts
-  return [...acts, { what: 'edited checklist' }]
+  return [...acts, editedAct(['checklist'])]
 }
 
 export function stateActs(
@@ -86,7 +92,8 @@ export function stateActs(
   text?: string | null,
 ): Act[] {
   if (from === to) return []
-  return [{ what: `${from} → ${to}${outcome ? ` (${outcome})` : ''}`, text: text ?? undefined }]
+  const act = { name: 'state_changed', from, to, outcome: outcome ?? undefined } as const
+  return [{ act, text: text ?? undefined }]
 }
 
 /** Default reason for RESOLVED: the proof that opened the gate. */
@@ -112,50 +119,60 @@ export function sessionActs(
   { fields }: SessionEdit,
   from: Place | null,
 ): Act[] {
-  const name = `session ${session.number}`
+  const { number: of } = session
   const isNew = lines.some((line) => session.trail.includes(line))
   const trail = isNew ? session.trail : [...session.trail, ...lines]
   return lines.flatMap(({ event, fields: values, number, time: at }): Act[] => {
     const until = trail.filter((line) => line.number <= number)
     switch (event) {
       case 'session_created': {
-        const what = `${name} started (${session.type}, ${session.provider})`
+        const { type, provider } = session
         const again = values.again === undefined ? '' : `again after session ${values.again}`
         const text = [again, textOf(values.note) ?? ''].filter((part) => part !== '').join(': ')
-        return [{ at, what, text: textOf(text) }]
+        return [
+          { at, act: { name: 'session_started', session: of, type, provider }, text: textOf(text) },
+        ]
       }
       case 'plan_written': {
-        const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(values.sha256)})`
+        const revision = revisionNumber(until)
+        const act = {
+          name: 'plan_ready',
+          session: of,
+          revision,
+          hash: short(values.sha256),
+        } as const
         const text = isPlanUnchanged(until) ? UNCHANGED_PLAN : undefined
-        return [{ at, what, text }]
+        return [{ at, act, text }]
       }
-      case 'plan_edited':
+      case 'plan_edited': {
+        const by_hand = values.by === 'hand' ? true : undefined
         return [
-          {
-            at,
-            what: `${name} plan edited${values.by === 'hand' ? ' by hand' : ''} (${short(values.sha256)})`,
-          },
+          { at, act: { name: 'plan_edited', session: of, hash: short(values.sha256), by_hand } },
         ]
+      }
       case 'plan_approved': {
         const { by, via } = approverIn(values)
-        const place = via ?? from
-        const where = place ? ` ${WHERE[place]}` : ''
-        const what = `${name} approved${where} (plan ${short(values.plan_sha256)})`
-        return [{ at, what, text: textOf(values.note), ...(by === null ? {} : { who: by }) }]
+        const act = {
+          name: 'plan_approved',
+          session: of,
+          where: via ?? from ?? undefined,
+          hash: short(values.plan_sha256),
+        } as const
+        return [{ at, act, text: textOf(values.note), ...(by === null ? {} : { who: by }) }]
       }
       case 'queued': {
         const first = values.waits_for as Record<string, unknown> | null
         const text = first && `after session ${String(first.number)} of “${String(first.title)}”`
-        return [{ at, what: `${name} waits in line`, text: textOf(text) }]
+        return [{ at, act: { name: 'queued', session: of }, text: textOf(text) }]
       }
       case 'session_started': {
         if (!queuedLine(until)) return []
-        return [{ at, what: `${name} begins to work after waiting in line` }]
+        return [{ at, act: { name: 'work_begun', session: of } }]
       }
       case 'session_state_changed': {
         const sent = lines.find((line) => line.event === 'comments_sent')?.fields
         const wasQueued = lineInQueue(until.slice(0, -1)) !== undefined
-        const acts = movedActs(name, values, { ...session, ...fields }, { sent, wasQueued })
+        const acts = movedActs(values, { ...session, ...fields }, { sent, wasQueued })
         return acts.map((act) => ({ ...act, at }))
       }
       default:
@@ -166,37 +183,28 @@ export function sessionActs(
 
 export const UNCHANGED_PLAN = 'The new plan is identical to the one sent back.'
 
-const WHERE: Record<Place, string> = {
-  console: 'in the console',
-  terminal: 'in the terminal',
-  mcp: 'by MCP',
-  import: 'by an import',
-  api: 'by the API',
-  agent: "in the agent's own dialog",
-  standing: 'by a standing intent',
-}
-
 function movedActs(
-  name: string,
   values: FieldsRead<'session_state_changed'>,
   session: Session,
   { sent, wasQueued }: { sent: FieldsRead<'comments_sent'> | undefined; wasQueued: boolean },
 ): Act[] {
   const { old_state, new_state } = values
+  const { number } = session
   const reason = textOf(values.reason)
   if (old_state === 'plan_ready' && new_state === 'planning') {
-    if (!sent) return [{ what: `${name} plan sent back`, text: reason }]
-    const comments = counted(Number(sent.count), 'comment')
-    return [{ what: `${name} plan sent back (${comments})`, text: textOf(sent.note) }]
+    const act = { name: 'plan_sent_back', session: number } as const
+    if (!sent) return [{ act, text: reason }]
+    return [{ act: { ...act, comments: Number(sent.count) }, text: textOf(sent.note) }]
   }
   if (old_state === 'approved' && new_state === 'plan_ready') {
-    const what = wasQueued ? `${name} left the line` : `${name} approval withdrawn`
-    return [{ what, text: reason }]
+    const name = wasQueued ? 'queue_left' : 'approval_withdrawn'
+    return [{ act: { name, session: number }, text: reason }]
   }
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
   const text = [reason?.replace(/(?<![.\s])[.\s]+$/, ''), testText(session), diffText(session)]
   const known = text.filter((part) => part !== undefined)
-  return [{ what: `${name} ${new_state}`, text: known.join('; ') || undefined }]
+  const act = { name: 'run_ended', session: number, state: new_state } as const
+  return [{ act, text: known.join('; ') || undefined }]
 }
 
 function testText({ tests }: Pick<Session | Proof, 'tests'>): string | undefined {
@@ -215,8 +223,7 @@ function diffText({ diff }: Session): string | undefined {
 function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
   const text = objectionTo(proof, sessions)?.text ?? testText(proof)
   const session = sessions.find(({ id }) => id === proof.session_id)
-  const target = session ? ` to session ${session.number}` : ''
-  return { at: proof.created_at, what: `${proofName(proof)} attached${target}`, text }
+  return { at: proof.created_at, act: attachedTo(proof, session), text }
 }
 
 function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {
@@ -227,15 +234,21 @@ function verifiedActs(folder: CaseFolder, id: string, verification: Verification
   )
   const { accepted } = verification
   const isAccepted = accepted !== null && accepted !== proof.accepted
-  const done = isAccepted ? 'accepted' : 'verified'
+  const act = proofAct(isAccepted ? 'accepted' : 'verified', proof)
   const text = isAccepted ? accepted : undefined
   const at = verification.verified_at
-  const act = { at, what: `${proofName(proof)} ${done}`, text }
-  return [act, ...shownActs(folder, { ...folder, proofs })]
+  return [{ at, act, text }, ...shownActs(folder, { ...folder, proofs })]
 }
 
-export function proofName({ id, type }: Pick<Proof, 'id' | 'type'>): string {
-  return `proof ${id.slice(0, 8)} (${type})`
+type ProofDone = 'attached' | 'verified' | 'accepted' | 'changed' | 'deleted'
+
+export function proofAct(done: ProofDone, { id, type }: Pick<Proof, 'id' | 'type'>): ProofAct {
+  return { name: `proof_${done}`, proof: id.slice(0, 8), type }
+}
+
+export function attachedTo(proof: Proof, session: Session | undefined): ProofAct {
+  const act = proofAct('attached', proof)
+  return session ? { ...act, session: session.number } : act
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { CaseFolder } from './case-folder.ts'
-import { type Act, type HistoryEntry, kindOf, sessionIn } from './history.ts'
-import { proofName, sessionActs } from './history-acts.ts'
+import type { Act, HistoryEntry } from './history.ts'
+import { type ActName, actText, kindOf, sessionOf } from './history-act.ts'
+import { attachedTo, proofAct, sessionActs } from './history-acts.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -20,16 +21,15 @@ export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]
 
 function derivedEntries({ case: record, sessions, proofs }: CaseFolder): HistoryEntry[] {
   const entries = [
-    entryOf(record.created_at, null, { what: 'created' }),
+    entryOf(record.created_at, null, { act: { name: 'created' } }),
     ...sessions.flatMap(sessionEntries),
     ...proofs.map((proof) => {
       const session = sessions.find(({ id }) => id === proof.session_id)
-      const to = session ? ` to session ${session.number}` : ''
-      return entryOf(proof.created_at, null, { what: `${proofName(proof)} attached${to}` })
+      return entryOf(proof.created_at, null, { act: attachedTo(proof, session) })
     }),
     ...proofs
       .filter(({ verified_at }) => verified_at !== null)
-      .map((proof) => entryOf(proof.verified_at!, null, { what: `${proofName(proof)} verified` })),
+      .map((proof) => entryOf(proof.verified_at!, null, { act: proofAct('verified', proof) })),
   ]
   return entries.sort((a, b) => (a.at! < b.at! ? -1 : a.at! > b.at! ? 1 : 0))
 }
@@ -37,23 +37,28 @@ function derivedEntries({ case: record, sessions, proofs }: CaseFolder): History
 function sessionEntries(session: Session): HistoryEntry[] {
   return session.trail.flatMap((line) =>
     sessionActs(session, [line], {}, null).map((act) => {
-      const isOwn = OF_PROVIDER.test(act.what)
+      const isOwn = OF_PROVIDER.includes(act.act.name)
       return entryOf(line.time, act.who ?? (isOwn ? session.provider : null), act)
     }),
   )
 }
 
-const OF_PROVIDER = /^session \d+ (?:plan ready|complete|failed)/
+const OF_PROVIDER: readonly ActName[] = ['plan_ready', 'run_ended']
 
-function entryOf(at: string, who: string | null, { what, text = '' }: Act): HistoryEntry {
-  const kind = kindOf(what) ?? 'edit'
+/** The entry of an act that no line of history.md has. */
+export function entryOf(
+  at: string,
+  who: string | null,
+  { act, text = '' }: Pick<Act, 'act' | 'text'>,
+): HistoryEntry {
   return {
     at,
     who,
-    what,
+    what: actText(act),
     text: text === '' ? null : text,
-    kind,
-    session: sessionIn(what),
+    kind: kindOf(act),
+    act,
+    session: sessionOf(act),
     recorded: false,
     source: 'derived',
   }

@@ -1,22 +1,9 @@
-import { type CaseState, isCaseState } from './case-state.ts'
+import type { CaseState } from './case-state.ts'
+import type { HistoryAct, HistoryKind } from './history-act.ts'
+import { PLACES, type Place } from './places.ts'
 
 /** The memory file with the history of a case: one line for each act, oldest first. */
 export const HISTORY_FILE = 'history.md'
-
-/** Where a request comes from; `api` if it does not say. */
-export const CLIENTS = ['console', 'terminal', 'mcp', 'import', 'api'] as const
-export type Client = (typeof CLIENTS)[number]
-
-export function isClient(text: string): text is Client {
-  return (CLIENTS as readonly string[]).includes(text)
-}
-
-/**
- * Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. `standing`: a
- * standing intent.
- */
-export const PLACES = [...CLIENTS, 'agent', 'standing'] as const
-export type Place = (typeof PLACES)[number]
 
 /** Who makes a change. */
 export interface Actor {
@@ -41,7 +28,7 @@ export const SERVICE_ACTOR: Actor = { who: 'casefile', from: 'api' }
 
 /** A history entry before it is written. */
 export interface Act {
-  what: string
+  act: HistoryAct
   text?: string | undefined
   /** The actor of the change, if not given. */
   who?: string
@@ -53,36 +40,18 @@ export interface TimedAct extends Act {
   at: string
 }
 
-export const HISTORY_KINDS = [
-  'created',
-  'imported',
-  'state',
-  'question',
-  'answer',
-  'session',
-  'plan',
-  'sent_back',
-  'approved',
-  'queue',
-  'worktree',
-  'run_ended',
-  'proof',
-  'edit',
-  'deleted',
-  'note',
-] as const
-
-export type HistoryKind = (typeof HISTORY_KINDS)[number]
-
 /** A history entry as read from the file. */
 export interface HistoryEntry {
   /** ISO 8601; null for a note without a time. */
   at: string | null
   /** Null for a note without a name, or if unknown. */
   who: string | null
+  /** The text of its act, or the note. */
   what: string
   text: string | null
   kind: HistoryKind
+  /** What it says, as a value; null for a note. */
+  act: HistoryAct | null
   /** The number of the session concerned. */
   session: number | null
   /** Whether Casefile wrote its line on this machine. */
@@ -103,55 +72,10 @@ export function doubtText({ source, kind }: Pick<HistoryEntry, 'source' | 'kind'
   return source === 'file' ? '(not recorded by Casefile)' : source === 'git' ? '(by git)' : null
 }
 
-const STATE_CHANGE = /^([A-Z_]+) → ([A-Z_]+)(?= |$)/
-
-/** The text of each kind of act; the first match counts. */
-const SHAPES: [HistoryKind, RegExp][] = [
-  ['created', /^created(?: by hand)?$/],
-  ['imported', /^imported$/],
-  ['answer', /^answered(?: ".*")?$/],
-  ['sent_back', /^session \d+ plan sent back(?: \(\d+ comments?\))?$/],
-  ['approved', /^session \d+ approved (?:.* )?\(plan [0-9a-f]{12}\)$/],
-  ['plan', /^session \d+ plan (?:ready|edited)\b/],
-  ['run_ended', /^session \d+ (?:complete|failed|abandoned)$/],
-  [
-    'queue',
-    /^session \d+ (?:waits in line|begins to work after waiting in line|left the line|approval withdrawn)$/,
-  ],
-  ['worktree', /^session \d+ (?:applied \(commit [0-9a-f]{12}\)|worktree discarded)$/],
-  ['session', /^session \d+ started \(.*\)$/],
-  ['deleted', /^(?:session \d+|a session|proof [0-9a-f]{8} \(.*\)) deleted by hand$/],
-  ['proof', /^proof [0-9a-f]{8} \(.*\) (?:attached|verified|accepted|changed)\b/],
-  ['edit', /^(?:edited|confirmed|added checklist item|session \d+ renumbered from)\b/],
-]
-
-/** Returns the kind of an act by its text; null for text that the service does not write. */
-export function kindOf(what: string): HistoryKind | null {
-  const change = parseStateChange(what)
-  if (change) return change.to === 'NEEDS_USER_INPUT' ? 'question' : 'state'
-  return SHAPES.find(([, shape]) => shape.test(what))?.[0] ?? null
-}
-
-/** The commit that applied the work of a session, as 12 digits; null for any other act. */
-export function appliedCommit(what: string): string | null {
-  return /^session \d+ applied \(commit ([0-9a-f]{12})\)$/.exec(what)?.[1] ?? null
-}
-
-/** Parses the text of a state change; null for any other act. */
-export function parseStateChange(what: string): { from: CaseState; to: CaseState } | null {
-  const [, from = '', to = ''] = STATE_CHANGE.exec(what) ?? []
-  return isCaseState(from) && isCaseState(to) ? { from, to } : null
-}
-
 /** Returns the newest state change of entries in order. */
 export function lastStateChange(
   entries: readonly HistoryEntry[],
 ): { from: CaseState; to: CaseState } | null {
-  const last = entries.findLast(({ kind }) => kind === 'state' || kind === 'question')
-  return last ? parseStateChange(last.what) : null
-}
-
-export function sessionIn(what: string): number | null {
-  const [, number] = /\bsession (\d{1,6})\b/.exec(what) ?? []
-  return number === undefined ? null : Number(number)
+  for (const { act } of entries.toReversed()) if (act?.name === 'state_changed') return act
+  return null
 }

@@ -12,7 +12,8 @@ import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import type { Changes } from '../model/changes.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
-import { proofName, sessionActs } from '../model/history-acts.ts'
+import { actText } from '../model/history-act.ts'
+import { proofAct, sessionActs } from '../model/history-acts.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { NotedAct, PendingHistory } from '../workspace/pending-history.ts'
@@ -73,7 +74,6 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       if (last > known)
         history.note(caseId, {
           key: `trail ${id}`,
-          what: '',
           at: deps.now(),
           from: `${known}`,
           isOffline,
@@ -128,13 +128,13 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
 
   function actOf(
     folder: CaseFolder,
-    { key, at, what, from, hasReason, path }: NotedAct,
+    { key, at, act, from, hasReason, path }: NotedAct,
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
     if (key === 'state') return stateAct(folder, at, from, hasReason === true)
     if (key.startsWith('trail ')) return trailActs(folder, key.slice('trail '.length), Number(from))
     const isBack = folder.sessions.some(({ id }) => key === `session ${id}`)
-    return isBack ? [] : [{ at, what }]
+    return isBack || !act ? [] : [{ at, act }]
   }
 
   /** A short git command may end before it is noticed. Its repository then contains the file. */
@@ -180,10 +180,12 @@ function trailActs({ sessions, history = [] }: CaseFolder, id: string, after: nu
     .flatMap((line) =>
       sessionActs(session!, [line], {}, null).map((act) => ({ at: line.time, ...act })),
     )
-    .filter(({ at, what }) => !history.some((entry) => entry.at === at && entry.what === what))
+    .filter(({ at, act }) =>
+      history.every((entry) => entry.at !== at || entry.what !== actText(act)),
+    )
 }
 
-type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
+type FoundAct = Pick<NotedAct, 'key' | 'act' | 'from' | 'hasReason'> & {
   /** Relative to the folder of the case; none for a file that is gone. */
   file?: string
   /** The folder of a file that is gone. */
@@ -194,23 +196,24 @@ function actsOf({ state, fields, proofs, goneSessions }: Changes): FoundAct[] {
   const acts: FoundAct[] = []
   if (state) {
     const hasReason = fields.includes('reason')
-    acts.push({ key: 'state', what: '', from: state.from, hasReason, file: 'case.md' })
+    acts.push({ key: 'state', from: state.from, hasReason, file: 'case.md' })
   }
   const names = fields.filter((name) => !(state && FIELDS_IN_STATE_LINE.has(name)))
   if (names.length > 0)
     acts.push({
       key: 'fields',
-      what: `edited case.md by hand (${names.join(', ')})`,
+      act: { name: 'edited', fields: names, by_hand: true },
       file: 'case.md',
     })
   for (const { id, type, done } of proofs) {
     const where = done === 'deleted' ? { folder: 'proof' } : { file: `proof/${id}.md` }
-    acts.push({ key: `proof ${id}`, what: `${proofName({ id, type })} ${done} by hand`, ...where })
+    const act = { ...proofAct(done, { id, type }), by_hand: true } as const
+    acts.push({ key: `proof ${id}`, act, ...where })
   }
   for (const { id, number } of goneSessions)
     acts.push({
       key: `session ${id}`,
-      what: `session ${number} deleted by hand`,
+      act: { name: 'session_deleted', session: number },
       folder: 'sessions',
     })
   return acts
@@ -237,12 +240,9 @@ function stateAct(
     : hasReason || STATES_WITH_REASON.has(state)
       ? folder.case.reason
       : null
-  const named = namedOutcome(folder, state)
-  return [{ at, what: `${from} → ${state}${named} by hand`, ...(text ? { text } : {}) }]
-}
-
-function namedOutcome({ case: { outcome } }: CaseFolder, state: CaseState): string {
-  return state === 'RESOLVED' && outcome ? ` (${outcome})` : ''
+  const outcome = (state === 'RESOLVED' && folder.case.outcome) || undefined
+  const act = { name: 'state_changed', from, to: state, outcome, by_hand: true } as const
+  return [{ at, act, ...(text ? { text } : {}) }]
 }
 
 /** When the file was saved, but never later than now. */

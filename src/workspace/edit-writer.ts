@@ -60,8 +60,8 @@ export interface EditWriter {
    * that the change is decided again.
    */
   write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
-  /** Publishes a case as it is now, with lines for its history. */
-  publishWith(entry: CaseEntry, lines: readonly string[]): void
+  /** Publishes a case as it is now, with lines for its history. The files that `wrote` names have an event in any case. */
+  publishWith(entry: CaseEntry, lines: readonly string[], wrote?: readonly string[]): void
 }
 
 /** About 2 s with the pauses, in case an editor saves continuously. */
@@ -233,14 +233,18 @@ export function createEditWriter(
     publishWith(entry, lines)
   }
 
-  function publishWith(entry: CaseEntry, lines: readonly string[]): void {
+  function publishWith(
+    entry: CaseEntry,
+    lines: readonly string[],
+    wrote?: readonly string[],
+  ): void {
     const { id, notes } = entry
     const known = (catalog.published(id)?.notes ?? noteHashes(entry)).get(HISTORY_FILE) ?? ''
     const history = deps.history.add(id, withBegin(entry, lines), known)
     const note = history && noteOf(history)
     if (note) catalog.setNotePublished(id, HISTORY_FILE, known, note.hash)
     catalog.put(note ? { ...entry, notes: new Map(notes).set(HISTORY_FILE, note) } : entry)
-    publish({ caseId: id, source: 'service' })
+    publish({ caseId: id, source: 'service', ...(wrote ? { wrote } : {}) })
   }
 
   return { made, write, publishWith }
@@ -256,7 +260,7 @@ function withText(record: RecordFile<Case>, path: string): RecordFile<Case> {
 /** A history.md that is made begins with the case; who made an older case, or one made by hand, is unknown. */
 function withBegin({ notes, file }: CaseEntry, lines: readonly string[]): readonly string[] {
   if (lines.length === 0 || notes.has(HISTORY_FILE)) return lines
-  const created = { what: 'created', who: 'unknown' }
+  const created = { act: { name: 'created' }, who: 'unknown' } as const
   return [historyLine(created, SERVICE_ACTOR, file.value.created_at), ...lines]
 }
 

@@ -10,6 +10,7 @@ import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
 import { withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
+import { actText, type HistoryAct } from '../model/history-act.ts'
 import type { Database, Run } from '../state/database.ts'
 import type { HistoryLines, SettledLines } from '../state/history-lines.ts'
 import {
@@ -26,7 +27,8 @@ export interface NotedAct {
   key: string
   /** ISO 8601. */
   at: string
-  what: string
+  /** None for a state change and for audit lines, which are compared with the history then. */
+  act?: HistoryAct
   /** The state before a state change, or the number of the last published audit line. */
   from?: string
   /** Whether the reason changed too. */
@@ -234,7 +236,8 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     },
     note(caseId, act) {
       const isKnown = [...acts.values()].some(
-        (each) => each.caseId === caseId && each.act.key === act.key && each.act.what === act.what,
+        (each) =>
+          each.caseId === caseId && each.act.key === act.key && isSame(each.act.act, act.act),
       )
       if (isKnown) return
       const id = next++
@@ -299,4 +302,8 @@ const textsOf = (lines: readonly Line[]) => lines.map(({ text }) => text)
 /** Whether the case is gone, and its history with it. */
 function isGone(error: unknown): boolean {
   return error instanceof AppError && error.code === 'changed_meanwhile'
+}
+
+function isSame(one: HistoryAct | undefined, other: HistoryAct | undefined): boolean {
+  return (one && actText(one)) === (other && actText(other))
 }

@@ -16,6 +16,7 @@ import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/cas
 import {
   type Act,
   type Actor,
+  HISTORY_FILE,
   type HistoryEntry,
   SERVICE_ACTOR,
   type TimedAct,
@@ -58,6 +59,8 @@ export interface Store {
    * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
    */
   record(id: string, acts: (folder: CaseFolder) => TimedAct[], by?: Actor): Promise<void>
+  /** Appends a comment to the history. Unlike other history lines, it is published as a change of history.md. */
+  comment(id: string, act: TimedAct, by: Actor): Promise<void>
   /**
    * Moves the case folder to the trash folder, then deletes it. `allow` gets the current case and may throw to
    * prevent it.
@@ -183,9 +186,9 @@ export function createStore(deps: StoreDeps): Store {
     return (await historyOf(layout, id)) ?? []
   }
 
-  function record(id: string, lines: readonly string[]): void {
+  function record(id: string, lines: readonly string[], wrote?: readonly string[]): void {
     const entry = catalog.entry(id)
-    if (entry && lines.length > 0) publishWith(entry, lines)
+    if (entry && lines.length > 0) publishWith(entry, lines, wrote)
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
@@ -201,8 +204,8 @@ export function createStore(deps: StoreDeps): Store {
   ): Promise<CaseFolder> {
     return whenGitIdle(id, async () => {
       const text = await textOf()
-      const act = { what: by.from === 'import' ? 'imported' : 'created' }
-      const lines = [historyLine(act, by, at)]
+      const name = by.from === 'import' ? 'imported' : 'created'
+      const lines = [historyLine({ act: { name } }, by, at)]
       const history = withHistory(null, lines)
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) {
@@ -231,6 +234,15 @@ export function createStore(deps: StoreDeps): Store {
           id,
           acts({ ...folder, history }).map((act) => historyLine(act, by, act.at)),
         )
+        await deps.history.appended()
+      })
+    },
+    comment(id, act, by) {
+      return whenGitIdle(id, async () => {
+        const { problems } = await current(id)
+        const broken = problems.find(({ file }) => file === HISTORY_FILE)
+        if (broken) throw new AppError('unreadable_file', `${HISTORY_FILE}: ${broken.message}`)
+        record(id, [historyLine(act, by, act.at)], [HISTORY_FILE])
         await deps.history.appended()
       })
     },

@@ -1,7 +1,7 @@
 /** What the console and the terminal say about a worktree to an operator who has to decide. */
 
 import { counted, firstOf } from '../model/amounts.ts'
-import { appliedCommit, type HistoryEntry } from '../model/history.ts'
+import type { HistoryEntry } from '../model/history.ts'
 import type { WorktreeView } from './worktree-view.ts'
 
 /** As the API has it. */
@@ -57,13 +57,13 @@ export function worktreeActs(
   branch: string,
 ): WorktreeActs {
   const acts: WorktreeActs = { applied: null, discarded: null }
-  for (const { kind, at, what, text, session: number } of history) {
-    if (kind !== 'worktree' || at === null || number !== session) continue
+  for (const { act, at, text } of history) {
+    if (act?.name !== 'work_applied' && act?.name !== 'worktree_discarded') continue
+    if (at === null || act.session !== session) continue
     if (!text?.startsWith(`branch ${branch}`)) continue
     if (!/^[ ,]?$/.test(text.charAt(`branch ${branch}`.length))) continue
-    const commit = appliedCommit(what)
-    if (commit === null) acts.discarded = { at, text }
-    else acts.applied = { at, commit }
+    if (act.name === 'work_applied') acts.applied = { at, commit: act.commit }
+    else acts.discarded = { at, text }
   }
   return acts
 }

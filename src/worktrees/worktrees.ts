@@ -8,7 +8,8 @@ import { removeTempFiles } from '../files/temp-files.ts'
 import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
-import type { Actor } from '../model/history.ts'
+import type { Actor, TimedAct } from '../model/history.ts'
+import { actText } from '../model/history-act.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
@@ -182,7 +183,8 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         await store
           .record(
             note.case_id,
-            ({ history = [] }) => (history.some(({ what }) => what === act.what) ? [] : [act]),
+            ({ history = [] }) =>
+              history.some(({ what }) => what === actText(act.act)) ? [] : [act],
             by,
           )
           .catch((error: unknown) => deps.log(`not in the history: ${String(error)}`))
@@ -199,15 +201,20 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
   }
 }
 
-function appliedAct(note: WorktreeNote, onto: string | null, commit: string, at: string) {
+function appliedAct(note: WorktreeNote, onto: string | null, commit: string, at: string): TimedAct {
   const text = `branch ${note.branch}${onto === null ? '' : ` into ${onto}`}`
-  return { at, what: `session ${note.number} applied (commit ${commit.slice(0, 12)})`, text }
+  const session = note.number
+  return { at, act: { name: 'work_applied', session, commit: commit.slice(0, 12) }, text }
 }
 
-function discardedAct(note: WorktreeNote, { branch_kept, commits_kept }: Discarded, at: string) {
+function discardedAct(
+  note: WorktreeNote,
+  { branch_kept, commits_kept }: Discarded,
+  at: string,
+): TimedAct {
   const text =
     branch_kept === null
       ? `branch ${note.branch} removed, all its commits are on another branch`
       : `branch ${branch_kept} kept, ${commits_kept === 1 ? 'a commit is' : `${commits_kept} commits are`} only there`
-  return { at, what: `session ${note.number} worktree discarded`, text }
+  return { at, act: { name: 'worktree_discarded', session: note.number }, text }
 }

@@ -42,6 +42,16 @@ t.test('comments from the terminal', async (t) => {
     })
   })
 
+  await t.test('on the case, in its history', async (t) => {
+    const said = await cli.run('comment', 'red', 'It', 'began on Friday.')
+    t.match(said, { code: 0, stdout: /commented\n {4}It began on Friday\.\n$/ })
+    const piped = await cli.runWith({ input: 'One.\nTwo.\n' }, 'comment', 'red', '-', '--json')
+    t.match(piped.json, { act: { name: 'commented' }, text: 'One.\nTwo.' })
+    t.match(await cli.run('history', 'red'), { stdout: /commented\n {4}One\.\n {4}Two\.\n/ })
+    t.match(await cli.run('comment', 'red', ' '), { code: 2, stderr: /The comment is blank/ })
+    t.match(await cli.run('comment', 'red', '1', 'x', '-m', 'y'), { code: 2, stderr: /Only a/ })
+  })
+
   await t.test('with the editor, which shows the lines', async (t) => {
     const editor = `write() { grep -q '^# echo fine$' "$1" && echo "Why?" > "$1"; }; write`
     const env = { EDITOR: editor, VISUAL: '' }

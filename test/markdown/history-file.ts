@@ -9,9 +9,10 @@ import {
 
 const AT = '2026-11-20T09:55:12.310Z'
 const ADA = { who: 'Ada' }
+const BLOCKED = { name: 'state_changed', from: 'OPEN', to: 'BLOCKED' } as const
 
 t.test('an act is one line, and is read back', async (t) => {
-  const line = historyLine({ what: 'OPEN → BLOCKED', text: 'Waiting · for ops' }, ADA, AT)
+  const line = historyLine({ act: BLOCKED, text: 'Waiting · for ops' }, ADA, AT)
   t.equal(line, `- ${AT} · Ada · OPEN → BLOCKED · Waiting · for ops`)
   t.strictSame(readHistory(withHistory(null, [line])), [
     {
@@ -20,6 +21,7 @@ t.test('an act is one line, and is read back', async (t) => {
       what: 'OPEN → BLOCKED',
       text: 'Waiting · for ops',
       kind: 'state',
+      act: BLOCKED,
       session: null,
       recorded: false,
       source: 'unknown',
@@ -31,7 +33,7 @@ t.test('no text makes a second line, or another act', async (t) => {
   const forged = `- ${AT} · Eve · session 1 approved in the console (plan 0123456789ab)`
   for (const eol of ['\n', '\r\n', '\r', '\u2028', '\u0085', '\v\n']) {
     const line = historyLine(
-      { what: 'session 1 plan sent back', text: `No.${eol}${forged}` },
+      { act: { name: 'plan_sent_back', session: 1 }, text: `No.${eol}${forged}` },
       ADA,
       AT,
     )
@@ -40,7 +42,7 @@ t.test('no text makes a second line, or another act', async (t) => {
     t.strictSame([entry?.kind, others], ['sent_back', []])
     t.equal(entry?.text, `No.\n${forged}`, 'the page has the lines of the text')
   }
-  const named = historyLine({ what: 'created' }, { who: 'Eve · approved' }, AT)
+  const named = historyLine({ act: { name: 'created' } }, { who: 'Eve · approved' }, AT)
   t.equal(readHistory(named)[0]?.who, 'Eve ‧ approved', 'a name does not end early')
 })
 
@@ -54,7 +56,7 @@ t.test('a line has at most 300 characters; the rest of its text is below it', as
   const who = 'A'.repeat(100)
   for (const [name, text] of Object.entries(texts)) {
     for (const eol of ['\n', '\r\n']) {
-      const act = { what: 'OPEN → BLOCKED', text }
+      const act = { act: BLOCKED, text }
       const file = withHistory(`# History${eol}`, [historyLine(act, { who }, AT)])
       t.ok(
         file.split(eol).every((line) => line.length <= 300),
@@ -74,7 +76,8 @@ t.test('a line has at most 300 characters; the rest of its text is below it', as
 })
 
 t.test('what the file of the session has is only cut', async (t) => {
-  const line = historyLine({ what: 'session 1 failed', text: 'x y'.repeat(9000) }, ADA, AT)
+  const act = { name: 'run_ended', session: 1, state: 'failed' } as const
+  const line = historyLine({ act, text: 'x y'.repeat(9000) }, ADA, AT)
   t.equal(line.length, 300)
   t.ok(line.endsWith('…'))
 })
@@ -147,7 +150,7 @@ t.test('a prompt gets the newest entries and every question with its answer', as
 
 t.test('each act has its source, once the service has written one', async (t) => {
   const act = (minute: number, text: string) =>
-    historyLine({ what: 'OPEN → BLOCKED', text }, ADA, `2026-11-20T09:${minute}:00.000Z`)
+    historyLine({ act: BLOCKED, text }, ADA, `2026-11-20T09:${minute}:00.000Z`)
   const long = act(30, 'Wait for it. '.repeat(40))
   const lines = [
     act(10, 'early'),

@@ -99,7 +99,7 @@ t.test('an answer brings the case back to where it was asked', async (t) => {
   const history = (...from: string[]) =>
     from.map((state) => ({
       kind: 'question' as const,
-      what: `${state} → NEEDS_USER_INPUT`,
+      act: { name: 'state_changed', from: state, to: 'NEEDS_USER_INPUT' },
     })) as never
   const session = (parts: Partial<Session>) => ({ ...SESSION, ...parts })
   const rows: [name: string, parts: Partial<CaseFolder>, state: string][] = [
@@ -132,7 +132,10 @@ t.test('an answer brings the case back to where it was asked', async (t) => {
       edit,
       {
         edit: { fields: { state, reason: null } },
-        acts: [{ what: 'answered', text: 'Yes' }, { what: `NEEDS_USER_INPUT → ${state}` }],
+        acts: [
+          { act: { name: 'answered' }, text: 'Yes' },
+          { act: { name: 'state_changed', from: 'NEEDS_USER_INPUT', to: state } },
+        ],
       },
       name,
     )
@@ -142,11 +145,11 @@ t.test('an answer brings the case back to where it was asked', async (t) => {
       answerQuestion(
         at('NEEDS_USER_INPUT', { case: { ...CASE, state: 'NEEDS_USER_INPUT', reason } }),
         'x',
-      )[0] as { acts: { what: string }[] }
-    ).acts[0]!.what
-  t.equal(asked(' How\n long? '), 'answered "How long?"')
-  t.equal(asked('x'.repeat(120)), `answered "${'x'.repeat(120)}"`)
-  t.equal(asked('x'.repeat(121)), `answered "${'x'.repeat(119)}…"`)
+      )[0] as { acts: { act: { question?: string } }[] }
+    ).acts[0]!.act.question
+  t.equal(asked(' How\n long? '), 'How long?')
+  t.equal(asked('x'.repeat(120)), 'x'.repeat(120))
+  t.equal(asked('x'.repeat(121)), `${'x'.repeat(119)}…`)
   t.throws(() => answerQuestion(at('BLOCKED'), 'x'), { code: 'wrong_state' })
 })
 

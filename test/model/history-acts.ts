@@ -1,28 +1,35 @@
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
+import { historyLine, readHistory } from '../../src/markdown/history-file.ts'
+import { FIELD_LIST } from '../../src/model/case-fields.ts'
 import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
+import { CASE_STATES, SESSION_TYPES } from '../../src/model/case-state.ts'
 import type { HistoryEntry } from '../../src/model/history.ts'
+import { approverIn, doubtText, lastStateChange } from '../../src/model/history.ts'
 import {
-  appliedCommit,
-  approverIn,
-  doubtText,
+  ACT_NAMES,
+  actText,
+  type HistoryAct,
   kindOf,
-  lastStateChange,
-  parseStateChange,
-  sessionIn,
-} from '../../src/model/history.ts'
+  parseAct,
+  sessionOf,
+} from '../../src/model/history-act.ts'
 import { actsOf, fileActs, renumberedAct, sessionActs } from '../../src/model/history-acts.ts'
 import { withDerived } from '../../src/model/history-derived.ts'
+import { PLACES } from '../../src/model/places.ts'
 import type { Session } from '../../src/model/session.ts'
-import { CASE, PROOF, SESSION } from '../fixtures/records.ts'
+import { PROOF as ANY_PROOF, CASE, SESSION } from '../fixtures/records.ts'
 import { folderWith, minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
 
 const HASH = '0123456789abcdef'
+const PROOF_ID = '0123abcd-1111-4111-8111-111111111111'
+const PROOF = { ...ANY_PROOF, id: PROOF_ID }
 const verified = { ...PROOF, type: 'log', session_id: null, verified: true, verified_at: minute(1) }
 const item = { description: 'D', type: 'log', required: true }
 
 function acts(edit: Edit, folder: CaseFolder = folderWith()): string[] {
-  return actsOf(folder, edit, { who: 'Ada', from: 'console' }).map(({ what, text }) =>
-    text === undefined ? what : `${what} | ${text}`,
+  return actsOf(folder, edit, { who: 'Ada', from: 'console' }).map(({ act, text }) =>
+    [actText(act), ...(text === undefined ? [] : [text])].join(' | '),
   )
 }
 
@@ -98,9 +105,9 @@ t.test('the acts of an edit of a case', async (t) => {
     ],
     [
       'acts of its own',
-      { ...caseEdit({ fields: { state: 'OPEN' } }), acts: [{ what: 'x' }] } as Edit,
+      { ...caseEdit({ fields: { state: 'OPEN' } }), acts: [{ act: { name: 'imported' } }] } as Edit,
       at('BLOCKED'),
-      ['x'],
+      ['imported'],
     ],
     [
       'an ignored state',
@@ -112,11 +119,11 @@ t.test('the acts of an edit of a case', async (t) => {
   for (const [name, edit, folder, wanted] of rows) t.strictSame(acts(edit, folder), wanted, name)
   const other = { ...CASE, title: 'T', checklist: [{ ...item, checked: false }] }
   t.strictSame(
-    fileActs(folderWith(), other).map(({ what }) => what),
+    fileActs(folderWith(), other).map(({ act }) => actText(act)),
     ['edited title', 'edited checklist'],
   )
   t.strictSame(fileActs(folderWith(), CASE), [])
-  t.match(renumberedAct(SESSION, { from: 2, to: 3 }), { what: 'session 3 renumbered from 2' })
+  t.equal(actText(renumberedAct(SESSION, { from: 2, to: 3 }).act), 'session 3 renumbered from 2')
 })
 
 t.test('the acts of proof', async (t) => {
@@ -130,28 +137,28 @@ t.test('the acts of proof', async (t) => {
   })
   const folder = folderWith({ sessions: [session] })
   t.strictSame(acts(added({}), folder), [
-    'proof p1 (test-log) attached to session 2 | 2 tests: 2 passed, 0 failed',
+    'proof 0123abcd (test-log) attached to session 2 | 2 tests: 2 passed, 0 failed',
   ])
   t.strictSame(acts(added({ session_id: null, type: 'log', tests: null })), [
-    'proof p1 (log) attached',
+    'proof 0123abcd (log) attached',
   ])
   t.strictSame(acts(added({ tests: { run: 1, passed: 0, failed: 1 } }), folder), [
-    'proof p1 (test-log) attached to session 2 | 1 of 1 test failed',
+    'proof 0123abcd (test-log) attached to session 2 | 1 of 1 test failed',
   ])
   const verify = (accepted: string | null): Edit => ({
     file: 'proof',
-    id: 'p1',
+    id: PROOF_ID,
     counted: {} as never,
     verification: { verified_at: minute(2), accepted },
   })
   const waits = (parts: object = {}) =>
     at('RESOLVED', { proofs: [{ ...verified, verified: false, ...parts }] })
   t.strictSame(acts(verify(null), waits()), [
-    'proof p1 (log) verified',
+    'proof 0123abcd (log) verified',
     'VERIFYING → RESOLVED | case.md says RESOLVED, and the proof gate is open now',
   ])
-  t.match(acts(verify('Known'), waits()), ['proof p1 (log) accepted | Known'])
-  t.match(acts(verify('Known'), waits({ accepted: 'Known' })), ['proof p1 (log) verified'])
+  t.match(acts(verify('Known'), waits()), ['proof 0123abcd (log) accepted | Known'])
+  t.match(acts(verify('Known'), waits({ accepted: 'Known' })), ['proof 0123abcd (log) verified'])
   t.strictSame(acts({ ...verify(null), verification: null } as Edit, waits()), [])
   t.strictSame(acts({ ...verify(null), id: 'gone' } as Edit, waits()), [])
 })
@@ -161,8 +168,10 @@ type Lines = Parameters<typeof trailOf>
 function ofLast(...lines: Lines): string[] {
   const trail = trailOf(...lines)
   const session: Session = { ...SESSION, trail: trail.slice(0, -1) }
-  return sessionActs(session, trail.slice(-1), {}, 'terminal').map(({ what, text, who }) =>
-    [...(who === undefined ? [] : [who]), what, ...(text === undefined ? [] : [text])].join(' | '),
+  return sessionActs(session, trail.slice(-1), {}, 'terminal').map(({ act, text, who }) =>
+    [...(who === undefined ? [] : [who]), actText(act), ...(text === undefined ? [] : [text])].join(
+      ' | ',
+    ),
   )
 }
 
@@ -226,23 +235,101 @@ t.test('the acts of a session', async (t) => {
     t.strictSame(found, wanted)
     for (const act of found) {
       const what = act.split(' | ').find((part) => part.startsWith('session'))!
-      t.ok(kindOf(what), `${what} has a kind`)
-      t.equal(sessionIn(what), 2)
+      t.equal(sessionOf(parseAct(what)!), 2, `${what} is read`)
     }
   }
   const trail = trailOf(['comments_sent', { count: 2, note: 'N' }], back)
   t.match(sessionActs({ ...SESSION, trail: [] }, trail, {}, null), [
-    { what: 'session 2 plan sent back (2 comments)', text: 'N', at: minute(1) },
+    {
+      act: { name: 'plan_sent_back', session: 2, comments: 2 },
+      text: 'N',
+      at: minute(1),
+    },
   ])
   const diff = { file: 'a.ts', additions: 3, deletions: 1, files: [{}, {}, {}] as never }
   const fields = { tests: { run: 1, passed: 1, failed: 0 }, diff }
   const done = trailOf(movesOf('executing', 'complete')[0]!)
   t.match(sessionActs({ ...SESSION, trail: [] }, done, { fields }, null), [
     {
-      what: 'session 2 complete',
+      act: { name: 'run_ended', session: 2, state: 'complete' },
       text: '1 test: 1 passed, 0 failed; changed a.ts and 2 more (+3 −1)',
     },
   ])
+})
+
+/** For each act, what its fields can be; a field with `undefined` may be missing. */
+const VALUES: { [Name in HistoryAct['name']]: Record<string, readonly unknown[]> } = (() => {
+  const session = [1, 12, 999999]
+  const hash = [HASH.slice(0, 12)]
+  const by_hand = [undefined, true]
+  const proof = { proof: ['0123abcd'], type: ['log', 'test-log', 'a.b_c'] }
+  const one = { session }
+  return {
+    created: { by_hand },
+    imported: {},
+    state_changed: {
+      from: CASE_STATES,
+      to: CASE_STATES,
+      outcome: [undefined, 'WontFix'],
+      by_hand,
+    },
+    state_confirmed: { to: CASE_STATES },
+    answered: { question: [undefined, 'Why?', '"', 'Say "no" (or not)…', 'x'.repeat(119)] },
+    commented: {},
+    edited: { fields: [['title'], ['title', 'tags'], FIELD_LIST.map(({ name }) => name)], by_hand },
+    item_added: {},
+    session_started: {
+      session,
+      type: SESSION_TYPES,
+      provider: ['claude', 'my-agent.2', 'x'.repeat(64)],
+    },
+    plan_ready: { session, revision: [1, 12], hash },
+    plan_edited: { session, hash, by_hand },
+    plan_sent_back: { session, comments: [undefined, 1, 2, 30] },
+    plan_approved: { session, hash, where: [undefined, ...PLACES] },
+    queued: one,
+    queue_left: one,
+    approval_withdrawn: one,
+    work_begun: one,
+    run_ended: { session, state: ['complete', 'failed', 'abandoned'] },
+    work_applied: { session, commit: hash },
+    worktree_discarded: one,
+    renumbered: { session, before: session },
+    session_deleted: one,
+    proof_attached: { ...proof, session: [undefined, 3] },
+    proof_verified: { ...proof, by_hand },
+    proof_accepted: proof,
+    proof_changed: { ...proof, by_hand: [true] },
+    proof_deleted: { ...proof, by_hand: [true] },
+  }
+})()
+
+function everyAct(name: HistoryAct['name']): HistoryAct[] {
+  let all: Record<string, unknown>[] = [{ name }]
+  for (const [field, values] of Object.entries(VALUES[name]))
+    all = all.flatMap((act) =>
+      values.map((value) => (value === undefined ? act : { ...act, [field]: value })),
+    )
+  return all as unknown as HistoryAct[]
+}
+
+t.test('every act is read from its line as it was written', async (t) => {
+  const texts = new Map<string, HistoryAct>()
+  for (const name of ACT_NAMES) {
+    for (const act of everyAct(name)) {
+      const text = actText(act)
+      t.notOk(texts.has(text), `${text} says one thing`)
+      texts.set(text, act)
+      if (!isDeepStrictEqual(parseAct(text), act)) t.strictSame(parseAct(text), act, text)
+      const line = historyLine({ act, text: 'Why' }, { who: 'Ada' }, minute(1))
+      const [entry] = readHistory(line)
+      if (entry?.what !== text || entry.text !== 'Why' || !isDeepStrictEqual(entry.act, act))
+        t.match(entry, { what: text, text: 'Why', act }, line)
+      for (const other of [`x${text}`, `${text} by me`, `${text}\n`])
+        if (parseAct(other)) t.strictSame(parseAct(other), null, other)
+    }
+  }
+  t.ok(texts.size > 700)
 })
 
 t.test('the kind of an act is known by its text', async (t) => {
@@ -269,15 +356,16 @@ t.test('the kind of an act is known by its text', async (t) => {
     ['session 2 renumbered from 1', 'edit'],
     ['I approved session 1', null],
   ]
-  for (const [what, kind] of rows) t.equal(kindOf(what), kind, what)
-  t.equal(appliedCommit('session 1 applied (commit 0123456789ab)'), '0123456789ab')
-  t.equal(appliedCommit('session 1 worktree discarded'), null)
-  t.strictSame(parseStateChange('OPEN → BLOCKED (x)'), { from: 'OPEN', to: 'BLOCKED' })
-  const entry = (what: string) => ({ what, kind: kindOf(what) }) as HistoryEntry
-  t.strictSame(
-    lastStateChange(['OPEN → BLOCKED', 'BLOCKED → NEEDS_USER_INPUT', 'created'].map(entry)),
-    { from: 'BLOCKED', to: 'NEEDS_USER_INPUT' },
-  )
+  const kind = (what: string) => {
+    const act = parseAct(what)
+    return act && kindOf(act)
+  }
+  for (const [what, wanted] of rows) t.equal(kind(what), wanted, what)
+  const entry = (what: string) => ({ act: parseAct(what) }) as HistoryEntry
+  t.match(lastStateChange(['OPEN → BLOCKED', 'BLOCKED → NEEDS_USER_INPUT', 'created'].map(entry)), {
+    from: 'BLOCKED',
+    to: 'NEEDS_USER_INPUT',
+  })
   t.strictSame(approverIn({ by: 7, via: 'nowhere' }), { by: null, via: null })
   t.equal(doubtText({ source: 'file', kind: 'state' }), '(not recorded by Casefile)')
   t.equal(doubtText({ source: 'git', kind: 'state' }), '(by git)')
@@ -306,15 +394,15 @@ t.test('what is older than history.md comes from the other files', async (t) => 
     'session 2 started null derived',
     'session 2 plan ready claude derived',
     'session 2 approved Ada derived',
-    'proof p1 null derived',
-    'proof p1 null derived',
+    'proof 0123abcd null derived',
+    'proof 0123abcd null derived',
   ]
   t.strictSame(derived([]), all)
   const line = (what: string, count: number, who = 'Bob') => ({
     at: minute(count),
     who,
     what,
-    kind: kindOf(what),
+    kind: kindOf(parseAct(what)!),
     source: 'file',
   })
   t.strictSame(

@@ -88,6 +88,7 @@ t.test('the history of another branch is not that of this session', (t) => {
     what: 'session 1 worktree discarded',
     text: 'branch casefile/door-12 removed, all its commits are on another branch',
     kind: 'worktree' as const,
+    act: { name: 'worktree_discarded', session: 1 } as const,
     session: 1,
     recorded: true,
     source: 'service' as const,

@@ -16,15 +16,16 @@ import {
 import { withEdited } from '../edited-text.ts'
 import { commentText } from '../output/comment-text.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { historyText } from '../output/history-text.ts'
 import { jsonText } from '../output/json.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { commentsOf, commentsOfCase, resolveComment } from '../resolve/comment.ts'
 import { resolveSession, sessionPath } from '../resolve/session.ts'
 
-/** `casefile comment …`: comments on plans and diffs. */
+/** `casefile comment …`: comments on a case, and on plans and diffs. */
 export function command(): Command {
   const comment = new Command('comment').description(
-    'Comment on a plan or a diff, and see the replies.',
+    'Comment on a case, a plan or a diff, and see the replies.',
   )
   comment.addCommand(addCommand(), { isDefault: true })
   for (const each of [
@@ -58,10 +59,10 @@ interface TextOptions extends CommandOptions {
 const MESSAGE = ['-m, --message <text>', 'The text; - reads it. Default: your editor.'] as const
 
 function addCommand(): Command {
-  const add = new Command('add')
-    .description('Add a comment as a draft; add may be left out.')
+  const command = new Command('add')
+    .description('Comment on a case, or draft a comment on a plan or diff; add may be left out.')
     .addArgument(caseArgument())
-    .addArgument(sessionArgument('the newest that waits for approval'))
+    .argument('[text...]', 'The comment on the case. With -m or a place: the session.')
     .option(...MESSAGE)
     .option(
       '--line <lines>',
@@ -71,16 +72,17 @@ function addCommand(): Command {
     .option('--step <id>', 'A step of the plan, instead of lines.')
     .option('--file <place>', 'Lines of the diff: src/a.ts:40 or src/a.ts:40-42.', parsePlace)
     .option('--old', 'With --file: the lines before the change.')
-    .action((name: string, word: string | undefined, options: AddOptions) =>
-      withService(options, (context) => addComment(context, name, word, options)),
+    .action((name: string, words: string[], options: AddOptions) =>
+      withService(options, (context) => add(context, name, words, options)),
     )
-  return explain(add, {
+  return explain(command, {
     examples: [
+      ['casefile comment "sign-in" "It began on Friday."', 'Add it to the history of the case.'],
       ['casefile comment "sign-in" --line 12 -m "Use the unit tests only."', 'Comment on a line.'],
       ['casefile comment "sign-in" --step test', 'Write about a step in your editor.'],
       ['casefile comment c12d 2 --file src/auth.ts:40-42 -m "Why 60?"', 'Comment on a diff.'],
     ],
-    more: 'The agent gets drafts with casefile revise, approve, or start --again.',
+    more: 'The session is by default the newest that waits for approval. The agent gets drafts with casefile revise, approve, or start --again.',
     exits: [EXIT.unknown],
   })
 }
@@ -192,6 +194,30 @@ function replyCommand(): Command {
 
 async function find(context: ReadContext, name: string, word: string) {
   return resolveComment(context.client, await resolveCase(context.client, name), word)
+}
+
+async function add(
+  context: CommandContext,
+  name: string,
+  words: string[],
+  options: AddOptions,
+): Promise<ExitCode> {
+  const { line, step, file, message } = options
+  const isOnPlan = [line, step, file, message].some((each) => each !== undefined)
+  const isSession = words.length === 0 || (words.length === 1 && /^\d+$/.test(words[0]!))
+  if (isOnPlan || isSession) {
+    if (words.length > 1)
+      throw usageError('Only a session can follow the case where -m or a place is given.')
+    return addComment(context, name, words[0], options)
+  }
+  const { client, terminal, json } = context
+  const id = await resolveCase(client, name)
+  const given = words.join(' ')
+  const text = given === '-' ? textOf(await buffer(process.stdin), 'Standard input') : given
+  if (text.trim() === '') throw usageError('The comment is blank. Write it after the case.')
+  const { body } = await client.request('POST', `/cases/${id}/comments`, { body: { text } })
+  terminal.print(json ? jsonText(body) : historyText([body], terminal))
+  return EXIT.done
 }
 
 async function addComment(

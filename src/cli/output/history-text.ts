@@ -5,7 +5,7 @@ import { ago } from './times.ts'
 
 /** One line for each entry; further lines of its text are indented below it. */
 export function historyText(
-  entries: readonly HistoryEntry[],
+  entries: readonly Omit<HistoryEntry, 'act'>[],
   { color, isTerminal }: Pick<Terminal, 'color' | 'isTerminal'>,
 ): string {
   return entries

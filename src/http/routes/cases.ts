@@ -15,6 +15,7 @@ import { answerJson } from '../json-body.ts'
 import { paginateSource } from '../pagination.ts'
 import {
   answerSchema,
+  caseCommentSchema,
   caseSchema,
   caseUpdateSchema,
   type DeletedJson,
@@ -37,6 +38,14 @@ import { triageFilters } from '../triage.ts'
 const PRESENT = exampleOf(caseSchema)
 /** A case of the sample that waits for an answer. */
 const QUESTION = { id: 'f31d0e43-a96a-4ba5-a763-cefea030aa5e' }
+
+const COMMENT: HistoryEntryJson = {
+  ...exampleOf(historyEntry),
+  what: 'commented',
+  kind: 'comment',
+  act: { name: 'commented' },
+  ...exampleOf(caseCommentSchema),
+}
 
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
@@ -214,6 +223,30 @@ export const caseEndpoints = [
         return answerQuestion(present, body.text)
       }
       return answerCase(c, service, await service.store.update(params.id, answer, options))
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/comments',
+    id: 'commentOnCase',
+    tag: 'Cases',
+    summary: 'Comment on a case',
+    description:
+      'Appends the comment to its `history.md`. Sends `memory_updated`. Line breaks stay, blank lines go.',
+    params,
+    body: caseCommentSchema,
+    responses: created(historyEntry, 'The entry of its history.'),
+    errors: FILE_ERRORS,
+    example: { responses: { 201: COMMENT } },
+    operatorOnly: 'comment',
+    async handle({ c, service, params: { id }, body: { text } }) {
+      const act = { act: { name: 'commented' }, text, at: service.now() } as const
+      await service.store.comment(id, act, await actorOf(service, c))
+      const entries = await caseHistory(service, await service.store.read(id))
+      const json: HistoryEntryJson = entries.findLast(
+        (each) => each.at === act.at && each.act?.name === 'commented',
+      )!
+      return answerJson(c, json, 201, { location: `/cases/${id}/history` })
     },
   }),
 

@@ -6,7 +6,10 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { MAX_COMMENT_CHARACTERS } from '../../model/comment.ts'
 import { HISTORY_SOURCES } from '../../model/history.ts'
+import { ACT_NAMES } from '../../model/history-act.ts'
+import { PLACES } from '../../model/places.ts'
 import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
@@ -70,6 +73,12 @@ export const newStateSchema = z
 export const answerSchema = z
   .object({ text: notBlank('an answer', 20_000).describe('The answer.') })
   .meta({ id: 'QuestionAnswer', examples: [{ text: 'Eight hours, as in the old system.' }] })
+
+export const caseCommentSchema = z
+  .object({
+    text: notBlank('a comment', MAX_COMMENT_CHARACTERS).describe('The comment, as plain text.'),
+  })
+  .meta({ id: 'NewCaseComment', examples: [{ text: 'The clock of the build machine was wrong.' }] })
 
 export const problem = z
   .object({
@@ -183,6 +192,34 @@ export const triageRow = z
     ],
   })
 
+const planOrCommit = z.string().regex(/^[0-9a-f]{12}$/)
+
+const historyAct = z
+  .object({
+    name: z.enum(ACT_NAMES),
+    session: lineNumber.optional().describe('The number of the session.'),
+    type: z.string().optional().describe('Of the session, or of the proof.'),
+    provider: z.string().optional(),
+    revision: count.optional().describe('Of the plan, from 1.'),
+    hash: planOrCommit.optional().describe('The beginning of the SHA-256 of the plan.'),
+    comments: count.optional().describe('How many were sent with the plan.'),
+    where: z.enum(PLACES).optional().describe('Where the plan was approved.'),
+    state: z
+      .enum(['complete', 'failed', 'abandoned'])
+      .optional()
+      .describe('How the session ended.'),
+    commit: planOrCommit.optional(),
+    before: lineNumber.optional().describe('The earlier number of the session.'),
+    proof: z.string().optional().describe('The first 8 characters of its id.'),
+    from: caseState.optional(),
+    to: caseState.optional(),
+    outcome: z.string().optional(),
+    question: z.string().optional().describe('Its beginning.'),
+    fields: z.array(z.string()).readonly().optional().describe('The fields that were edited.'),
+    by_hand: z.literal(true).optional().describe('It was done in the files.'),
+  })
+  .meta({ id: 'HistoryAct', description: 'What was done, with the fields of this act.' })
+
 export const historyEntry = z
   .object({
     at: time.nullable().describe('Null for a note without a time.'),
@@ -190,6 +227,9 @@ export const historyEntry = z
     what: z.string().describe('Such as `created` or `OPEN → PLANNING`.'),
     text: z.string().nullable().describe('The reason, question, answer or note, if there is one.'),
     kind: historyKind,
+    act: historyAct
+      .nullable()
+      .describe('The same as a value; null for a note, which a person wrote into the file.'),
     session: lineNumber.nullable().describe('The number of the session it is about.'),
     recorded: z
       .boolean()
@@ -210,6 +250,7 @@ export const historyEntry = z
         what: 'created',
         text: null,
         kind: 'created',
+        act: { name: 'created' },
         session: null,
         recorded: true,
         source: 'service',

@@ -77,6 +77,8 @@ function iconOf({ entry: { kind, what }, change, proof }: TimelineItem): {
       return { name: 'complete', tone: 'good' }
     case 'proof':
       return { name: 'proof', tone: proof?.verified ? 'good' : proof?.objection ? 'bad' : 'muted' }
+    case 'comment':
+      return { name: 'note', tone: 'muted' }
     default:
       return { name: kind, tone: 'muted' }
   }

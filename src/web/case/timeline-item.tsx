@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { appliedCommit, doubtText, type HistoryEntry } from '../../model/history.ts'
+import { doubtText, type HistoryEntry } from '../../model/history.ts'
 import { providerText, type Session } from '../../model/session.ts'
 import {
   durationsText,
@@ -101,6 +101,8 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
       return what === 'created' ? 'created the case' : 'created the case by hand'
     case 'imported':
       return 'imported the case'
+    case 'comment':
+      return 'commented'
     case 'note':
       return 'wrote'
     case 'state':
@@ -168,7 +170,7 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
       if (what.endsWith(' approval withdrawn')) return <>withdrew the approval of {link}</>
       return <>began the work of {link}, which waited in line</>
     case 'worktree': {
-      const commit = appliedCommit(what)
+      const commit = entry.act?.name === 'work_applied' ? entry.act.commit : null
       return commit !== null ? (
         <>
           applied the work of {link} <code class="timeline-hash">{commit}</code>

@@ -1,4 +1,6 @@
-import { type HistoryEntry, type HistoryKind, parseStateChange } from '../../model/history.ts'
+import type { HistoryEntry } from '../../model/history.ts'
+import type { HistoryAct, HistoryKind } from '../../model/history-act.ts'
+import { entryOf } from '../../model/history-derived.ts'
 import type { Session } from '../../model/session.ts'
 import type { ProofRow } from '../proof/data.ts'
 
@@ -8,7 +10,7 @@ export interface TimelineItem {
   number: number
   entry: HistoryEntry
   /** The change of the case's state that came with it. */
-  change: ReturnType<typeof parseStateChange>
+  change: StateChange | null
   /** The session that it starts. */
   session: Session | null
   /** The proof that it attaches or verifies. */
@@ -34,7 +36,7 @@ export function timelineItems({ history, sessions, proofs }: TimelineParts): Tim
   history.forEach((entry, index) => {
     const before = items.at(-1)
     if (before && follows(entry, before)) {
-      before.change = parseStateChange(entry.what)
+      before.change = changeOf(entry)
       return
     }
     const started = entry.kind === 'session' ? unseen.get(entry.session!) : undefined
@@ -42,7 +44,7 @@ export function timelineItems({ history, sessions, proofs }: TimelineParts): Tim
     items.push({
       number: index + 1,
       entry,
-      change: parseStateChange(entry.what),
+      change: changeOf(entry),
       session: started ?? null,
       proof: entry.kind === 'proof' ? proofIn(entry.what, proofs) : null,
       isReply: entry.kind === 'answer' && before?.entry.kind === 'question',
@@ -50,6 +52,12 @@ export function timelineItems({ history, sessions, proofs }: TimelineParts): Tim
   })
   for (const session of unseen.values()) insert(items, session)
   return items
+}
+
+type StateChange = Pick<Extract<HistoryAct, { name: 'state_changed' }>, 'from' | 'to'>
+
+function changeOf({ act }: HistoryEntry): StateChange | null {
+  return act?.name === 'state_changed' ? act : null
 }
 
 /** Acts that move the case to another state. */
@@ -80,16 +88,8 @@ function proofIn(what: string, proofs: readonly ProofRow[]): ProofRow | null {
 function insert(items: TimelineItem[], session: Session): void {
   const { started_at: at, number, type, provider } = session
   const after = items.findIndex(({ entry }) => entry.at !== null && entry.at > at)
-  const entry: HistoryEntry = {
-    at,
-    who: null,
-    what: `session ${number} started (${type}, ${provider})`,
-    text: null,
-    kind: 'session',
-    session: number,
-    recorded: false,
-    source: 'derived',
-  }
+  const act = { name: 'session_started', session: number, type, provider } as const
+  const entry = entryOf(at, null, { act })
   const item = { number: 0, entry, change: null, session, proof: null, isReply: false }
   items.splice(after === -1 ? items.length : after, 0, item)
 }
