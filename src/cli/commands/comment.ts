@@ -60,9 +60,9 @@ const MESSAGE = ['-m, --message <text>', 'The text; - reads it. Default: your ed
 
 function addCommand(): Command {
   const command = new Command('add')
-    .description('Comment on a case, or draft a comment on a plan or diff; add may be left out.')
+    .description('Comment on a case; with -m or a place, draft one on its plan or diff.')
     .addArgument(caseArgument())
-    .argument('[text...]', 'The comment on the case. With -m or a place: the session.')
+    .argument('[text...]', 'The comment. With -m or a place: the session.')
     .option(...MESSAGE)
     .option(
       '--line <lines>',
@@ -82,7 +82,7 @@ function addCommand(): Command {
       ['casefile comment "sign-in" --step test', 'Write about a step in your editor.'],
       ['casefile comment c12d 2 --file src/auth.ts:40-42 -m "Why 60?"', 'Comment on a diff.'],
     ],
-    more: 'The session is by default the newest that waits for approval. The agent gets drafts with casefile revise, approve, or start --again.',
+    more: 'The agent gets drafts with casefile revise, approve, or start --again.',
     exits: [EXIT.unknown],
   })
 }
