@@ -9,6 +9,7 @@ import {
   type Rule,
   type Tree,
 } from './fixtures/house-rules.ts'
+import { filesBelow } from './fixtures/paths-below.ts'
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 
@@ -61,6 +62,33 @@ t.test('the source keeps the rules of the house', async (t) => {
       )
     }
   })
+})
+
+t.test('the style sheets have one scale: five spaces, two radii, three widths', async (t) => {
+  const sheets = [...filesBelow(join(src, 'web'))].filter(({ path }) => path.endsWith('.css'))
+  const values = (text: string, property: RegExp) =>
+    [...text.matchAll(/^ +([\w-]+): ([^;{]+);/gm)].filter(([, name]) => property.test(name!))
+  const widths = new Set<string>()
+  const tokens = new Set<string>()
+  const others: string[] = []
+  for (const { path, bytes } of sheets) {
+    const text = bytes.toString()
+    for (const [width] of text.matchAll(/(?<=\bwidth (?:<|>=) )[^)]+/g)) widths.add(width)
+    for (const [, token] of text.matchAll(/^ +--((?:space|radius)[\w-]*): /gm)) tokens.add(token!)
+    const found = [
+      // what is wider than the widest space makes room for something, such as line numbers
+      ...values(text, /^(padding|margin|(row-|column-)?gap)/).filter(([, , value]) =>
+        /(?<![\d.])(0?\.\d+|1|1\.[0-5]\d*)rem/.test(value!),
+      ),
+      ...values(text, /^border.*radius$/).filter(([, , value]) => /\d[a-z%]/.test(value!)),
+      ...values(text, /^font(-size)?$/).filter(([, , value]) => /\d\.\d+rem(?! var)/.test(value!)),
+      ...text.matchAll(/\((?:min|max)-width[^)]*\)/g),
+    ]
+    others.push(...found.map(([place]) => `${relative(src, path)}: ${place.trim()}`))
+  }
+  t.strictSame(others, [], 'each is one of style/tokens.css')
+  t.equal(tokens.size, 7)
+  t.ok(widths.size <= 3, [...widths].join())
 })
 
 const bad: { name: string; tree: Tree; found: string[] }[] = [

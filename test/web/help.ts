@@ -24,7 +24,10 @@ t.test('the overview leads to every page of the docs', async (t) => {
 
 t.test('the questions stand under their sections', async (t) => {
   const html = await get('/help')
-  t.match(html, /<h3>Agents<\/h3><ul><li><a href="\/help\/faq#text-the-agent-is-not-found">/)
+  t.match(
+    html,
+    /<h3>Agents<\/h3><ul class="plain-list"><li><a href="\/help\/faq#text-the-agent-is-not-found">/,
+  )
   t.notMatch(html, 'href="/help/faq#text-agents"')
 })
 

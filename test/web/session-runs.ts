@@ -32,7 +32,7 @@ function require(ref: Ref, description: string, type: string) {
 
 /** The list of what the case needs, and the number of rows that are folded. */
 function offered(html: string) {
-  const list = /<ul class="candidates suggested">(.*?)<\/ul>/s.exec(html)?.[1] ?? ''
+  const list = /<ul class="candidates suggested stack">(.*?)<\/ul>/s.exec(html)?.[1] ?? ''
   return {
     suggested: [...list.matchAll(/<li.*?<\/li>/gs)].map(([item]) => words(item)),
     folded: Number(/>(?:Other output|Output to attach) ?\((\d+)\)/.exec(html)?.[1] ?? 0),

@@ -17,14 +17,14 @@ export interface DiffViewProps {
 export function DiffView({ diff, address, changes }: DiffViewProps) {
   const { files, notes, layout } = diff
   return (
-    <div class="diff-view" data-diff>
+    <div class="diff-view stack" data-diff>
       <DiffBar diff={diff} address={address} changes={changes} />
       {notes.map((note) => (
         <p class="diff-note">{note}</p>
       ))}
-      <div class="diff-body">
+      <div class="diff-body stack">
         <DiffTree diff={diff} />
-        <div class="diff-files">
+        <div class="diff-files stack">
           {files.map((shown) => (
             <FileView shown={shown} layout={layout} changes={changes} />
           ))}
@@ -41,7 +41,7 @@ const LAYOUTS: Record<DiffLayout, string> = {
 
 function DiffBar({ diff, address, changes }: DiffViewProps) {
   return (
-    <div class="diff-bar">
+    <div class="diff-bar row">
       {address !== changes && (
         <a class="small" href={diff.layout === 'split' ? `${changes}?diff=split` : changes}>
           Full width
@@ -150,7 +150,7 @@ function FileView({ shown, layout, changes }: FileViewProps) {
           Copy<span class="visually-hidden"> the path {name}</span>
         </button>
       </div>
-      <details open>
+      <details class="folding" open>
         <summary data-row>
           <span class="file-name">
             {file.from !== null && <span class="file-from">{`${visibleName(file.from)} → `}</span>}

@@ -28,7 +28,7 @@ export function FilesCard({ data: { id, files, path } }: { data: CasePageData })
         limit={MAX_FILES}
         label={`All ${files.length} files`}
         list={(some) => (
-          <ul class="file-list">
+          <ul class="file-list stack">
             {some.map(({ filename, kind, size, updated_at }) => (
               <li>
                 <a href={memoryPage(id, filename)}>

@@ -30,7 +30,7 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
         limit={MAX_ITEMS}
         label={`All ${gate.items.length} items`}
         list={(items, start) => (
-          <ul class="gate-items">
+          <ul class="gate-items stack">
             {start === 0 && (
               <Line isMet={gate.verified > 0} isRequired>
                 {gate.verified === 0

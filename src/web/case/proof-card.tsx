@@ -35,7 +35,7 @@ export function ProofCard({ data }: { data: CasePageData }) {
         <AttachForm data={data} />
       </header>
       {attachable.length > 0 && (
-        <section class="offer" id="candidates" aria-labelledby="candidates-title">
+        <section class="offer stack" id="candidates" aria-labelledby="candidates-title">
           <h3 id="candidates-title">From sessions</h3>
           <Candidates
             candidates={attachable}
@@ -155,7 +155,7 @@ function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
         >
           <input type="file" id="proof-file" aria-describedby="proof-file-hint" />
         </Field>
-        <div class="chosen-file" id="chosen-file" data-keep hidden />
+        <div class="chosen-file stack" id="chosen-file" data-keep hidden />
         <div class="field-row">
           <Field id="proof-type" label="Type">
             <input

@@ -182,7 +182,7 @@ function useStoredLayout(): void {
   const layout = storedLayout()
   const address = new URL(location.href)
   if (layout !== 'split' || address.searchParams.has('diff')) return
-  if (window.matchMedia('(max-width: 40rem)').matches) return
+  if (window.matchMedia('(width < 44rem)').matches) return
   address.searchParams.set('diff', layout)
   history.replaceState(history.state, '', address)
   void refresh()

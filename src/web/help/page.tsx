@@ -48,13 +48,13 @@ interface OverviewProps {
 export function HelpOverview({ assets, help, concepts }: OverviewProps) {
   return (
     <HelpFrame title="Help" assets={assets} help={help}>
-      <div class="help-text">
+      <div class="help-text stack">
         <h1>Help</h1>
         <p class="lead">
           How Casefile works, what to do when something doesn't, and everything to look up. It is
           part of the program, so it works offline.
         </p>
-        <p class="help-ways">
+        <p class="help-ways row">
           <span>
             <button type="button" class="compact needs-script" data-help>
               Keys of this page <kbd>?</kbd>
@@ -72,7 +72,7 @@ export function HelpOverview({ assets, help, concepts }: OverviewProps) {
               {[...new Set(help.questions.map(({ about }) => about))].map((about) => (
                 <section>
                   {about !== '' && <h3>{about}</h3>}
-                  <ul>
+                  <ul class="plain-list">
                     {help.questions
                       .filter((question) => question.about === about)
                       .map(({ text, href }) => (
@@ -110,7 +110,7 @@ function HelpFrame({ title, assets, help, current, headings = [], children }: Fr
       </a>
       <div class="help">
         {children}
-        <div class="help-side">
+        <div class="help-side stack">
           <OnThisPage headings={headings} />
           <HelpNav help={help} current={current} />
         </div>
@@ -127,9 +127,9 @@ function OnThisPage({ headings }: { headings: readonly Heading[] }) {
   const shown = below.length > MANY ? below.filter(({ level }) => level === 2) : below
   if (shown.length <= FEW) return null
   return (
-    <nav aria-label="On this page">
+    <nav class="stack" aria-label="On this page">
       <h2>On this page</h2>
-      <ul>
+      <ul class="plain-list">
         {shown.map(({ id, text, level }) => (
           <li data-level={level}>
             <a href={`#${id}`}>{text}</a>
@@ -149,16 +149,18 @@ function HelpNav({ help: { groups }, current }: { help: Help; current: HelpPage 
     </li>
   )
   return (
-    <nav aria-label="Help pages" id="help-pages">
+    <nav class="stack" aria-label="Help pages" id="help-pages">
       <h2>Help pages</h2>
-      <ul>
+      <ul class="plain-list">
         {link(HELP, 'Overview', current === undefined)}
         {link(API_REFERENCE, 'Requests, with examples', false)}
       </ul>
       {groups.map(({ title, pages }) => (
         <>
           <h3>{title}</h3>
-          <ul>{pages.map((page) => link(helpPage(page.name), page.title, page === current))}</ul>
+          <ul class="plain-list">
+            {pages.map((page) => link(helpPage(page.name), page.title, page === current))}
+          </ul>
         </>
       ))}
     </nav>

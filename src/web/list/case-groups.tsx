@@ -16,10 +16,10 @@ interface CaseGroupsProps {
 export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
   return (
     <>
-      <div id="case-list">
+      <div class="stack" id="case-list">
         {list.groups.map(({ name, rows }) => (
           <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
-            <h2 id={`heading-${name}`} data-tone={STATE_GROUP_TONES[name]}>
+            <h2 id={`heading-${name}`} class="row" data-tone={STATE_GROUP_TONES[name]}>
               {STATE_GROUP_LABELS[name]}{' '}
               <span class="group-count">{numberText(list.sizes[name])}</span>
             </h2>
@@ -44,7 +44,7 @@ function Pages({
   const first = (page - 1) * PAGE_SIZE + 1
   const last = Math.min(page * PAGE_SIZE, fitting)
   return (
-    <nav class="list-pages" id="list-pages" aria-label="Pages">
+    <nav class="list-pages row" id="list-pages" aria-label="Pages">
       {page > 1 && (
         <a
           class="button"

@@ -32,7 +32,7 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
   const others = tags.slice(TAGS)
   return (
     <li class="case-row" id={`case-${id}`}>
-      <span class="row-what">
+      <span class="row-what stack">
         <a class="row-title" data-row href={casePage(id)} dir={directionOf(row.title)}>
           {visibleProse(row.title)}
         </a>

@@ -16,8 +16,8 @@ interface FilterBarProps {
 /** The filters: a form with a text and values of fields, and the groups as links with counts. */
 export function FilterBar({ filters, list, words }: FilterBarProps) {
   return (
-    <search class="list-filters">
-      <form id="filters" class="filter-form" method="get" action="/">
+    <search class="list-filters stack">
+      <form id="filters" class="filter-form row" method="get" action="/">
         <SearchField id="filter-q" value={filters.q} label="Search cases" />
         {FILTERED.map((field) => (
           <FieldSelect field={field} words={words} filters={filters} />
@@ -92,7 +92,7 @@ function GroupChips({ filters, list }: Omit<FilterBarProps, 'words'>) {
   const chosen = filters.group
   const all = STATE_GROUPS.reduce((sum, name) => sum + list.sizes[name], 0)
   return (
-    <nav class="chips" aria-label="Filter by group">
+    <nav class="chips row" aria-label="Filter by group">
       <Chip
         text="All"
         count={all}

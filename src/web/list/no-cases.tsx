@@ -27,7 +27,7 @@ export function NoCases({ isConfigured, found, provider }: NoCasesProps) {
 function FirstCase() {
   return (
     <form
-      class="setup-form needs-script"
+      class="setup-form needs-script stack"
       id="first-case"
       data-send="POST"
       action="/cases"

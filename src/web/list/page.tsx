@@ -49,7 +49,7 @@ export function ListPage({
       kind="cases"
       live={changesOf()}
     >
-      <div class="list-head">
+      <div class="list-head row">
         <h1>{isNew ? 'Set up Casefile' : 'Cases'}</h1>
         <SyncForm />
         {!isBare && (

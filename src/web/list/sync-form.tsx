@@ -4,7 +4,7 @@
  */
 export function SyncForm() {
   return (
-    <form class="sync needs-script" id="sync" data-send="POST" action="/sync" data-keep hidden>
+    <form class="sync row needs-script" id="sync" data-send="POST" action="/sync" data-keep hidden>
       <span class="small muted" id="sync-state" />
       <button type="submit" class="compact">
         Sync

@@ -197,7 +197,7 @@ function LogTools({ data }: { data: LogPageData }) {
   const address = logPage(folder.case.id, session.number, artifact)
   const before = query.errorAfter ?? query.line ?? (chunk?.line ?? 1) - 1
   return (
-    <div class="log-tools" id="log-tools">
+    <div class="log-tools row" id="log-tools">
       <form method="get" action={address} class="log-filter">
         <input type="hidden" name="view" value="raw" />
         <input
@@ -305,7 +305,7 @@ function ChunkNav({ data }: { data: LogPageData }) {
       <span class="muted">{text}</span>
     )
   return (
-    <nav class="log-pages" aria-label="Pages of the log">
+    <nav class="log-pages row" aria-label="Pages of the log">
       <span>
         Lines {chunk.line.toLocaleString('en')}–{last.toLocaleString('en')} of{' '}
         {index.lines.toLocaleString('en')}

@@ -89,7 +89,7 @@ export function NewCasePage(props: NewCasePageProps) {
 /** What becomes the proof checklist; client/new-case.tsx shows the items as they will be. */
 function ProofField() {
   return (
-    <div class="requirements">
+    <div class="requirements stack">
       <Field
         id="new-checklist"
         label="What would prove it solved?"
@@ -104,7 +104,7 @@ function ProofField() {
           data-empty="omit"
         />
       </Field>
-      <div class="suggestions">
+      <div class="suggestions row">
         {USUAL_REQUIREMENTS.map((line) => (
           <button type="button" class="compact" data-requirement={line}>
             + {line.replace(/ \(.*/, '')}
@@ -112,7 +112,7 @@ function ProofField() {
         ))}
       </div>
       <ul
-        class="requirement-preview"
+        class="requirement-preview stack"
         id="requirement-preview"
         aria-live="polite"
         data-keep

@@ -30,7 +30,7 @@ export function Candidates({ candidates, gate, namesSession = false }: Candidate
   const first = [...suggested.map(({ row }) => row), ...attached]
   const rest = candidates.filter((row) => !first.includes(row))
   const list = (rows: readonly CandidateRow[]) => (
-    <ul class="candidates">
+    <ul class="candidates stack">
       {rows.map((row) => (
         <CandidateItem row={row} namesSession={namesSession} />
       ))}
@@ -39,7 +39,7 @@ export function Candidates({ candidates, gate, namesSession = false }: Candidate
   return (
     <>
       {suggested.length > 0 && (
-        <ul class="candidates suggested">
+        <ul class="candidates suggested stack">
           {suggested.map((suggestion) => (
             <SuggestionItem suggestion={suggestion} namesSession={namesSession} />
           ))}
@@ -82,7 +82,7 @@ function SuggestionItem({ suggestion: { row, items }, namesSession }: Suggestion
         <span class="small muted">{visibleText(note)}</span>
         {namesSession && <span class="muted small"> · session {session.number}</span>}
       </div>
-      <div class="candidate-actions">
+      <div class="candidate-actions row">
         <a class="button compact" href={logPage(session.case_id, session.number, artifact)}>
           Look at it<span class="visually-hidden"> ({artifact})</span>
         </a>
@@ -157,7 +157,7 @@ export function AttachFromHere({ row, gate }: { row: CandidateRow; gate: Gate })
   if (attached) return <AttachedNote row={row} />
   const items = itemsMetBy(type, gate)
   return (
-    <div class="attach-here">
+    <div class="attach-here row">
       <AttachButton row={row} then={proofPage(session.case_id, '{id}')} />
       {why_not !== null ? (
         <span class="small bad-text">It won't count: {visibleText(why_not)}</span>

@@ -188,7 +188,7 @@ function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
       </p>
       {isAcceptable && (
         <form
-          class="form verify-form needs-script"
+          class="form verify-form needs-script stack"
           id={`accept-${proof.id}`}
           data-send="PUT"
           action={`/cases/${proof.case_id}/proof/${proof.id}/verify`}

@@ -50,7 +50,7 @@ export function Thumbnail({ proof }: { proof: PictureProof }) {
 /** The picture as wide as the page; a click, or the box above it, shows each of its pixels. */
 export function PictureContent({ proof }: { proof: PictureProof }) {
   return (
-    <div class="picture">
+    <div class="picture stack">
       <p class="picture-tools">
         <label>
           <input type="checkbox" id="picture-full" /> Show at 100 %
@@ -86,7 +86,7 @@ export function PictureComparison({ before, after }: ComparisonProps) {
 
 function PictureOfPair({ proof, name }: { proof: PictureProof; name: string }) {
   return (
-    <figure>
+    <figure class="stack">
       <figcaption>
         <a href={proofPage(proof.case_id, proof.id)}>{name}</a>{' '}
         <span class="muted small">

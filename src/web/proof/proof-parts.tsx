@@ -58,7 +58,7 @@ export function VerifyForm({ proof, etag }: { proof: Proof; etag: string }) {
   const { id, case_id, type } = proof
   return (
     <form
-      class="verify-form needs-script"
+      class="verify-form needs-script stack"
       id={`verify-${id}`}
       data-send="PUT"
       action={`/cases/${case_id}/proof/${id}/verify`}

@@ -36,7 +36,7 @@ export function TestTree({ report, id, limit, more, isOpen = false }: TestTreePr
   const shown = failed + (Math.max(0, limit - failed) - room.left)
   const omitted = report.omitted + Math.max(0, report.tests.length - shown)
   return (
-    <div class="test-tree" id={id}>
+    <div class="test-tree stack" id={id}>
       {list}
       {omitted > 0 && (
         <p class="muted small">
@@ -112,7 +112,7 @@ function SuiteContent({ suite, id, room, isOpen = false }: SuiteProps) {
   const failing = inner.filter(({ counts }) => counts.failed > 0)
   const others = inner.filter(({ counts }) => counts.failed === 0)
   return (
-    <ul class="tests">
+    <ul class="tests stack">
       {failed.slice(0, first).map((test, index) => (
         <FailedItem test={test} id={`${id}-f${index}`} />
       ))}
@@ -123,7 +123,7 @@ function SuiteContent({ suite, id, room, isOpen = false }: SuiteProps) {
               <Sign outcome="failed" />
               {failed.length - first} more failed
             </summary>
-            <ul class="tests">
+            <ul class="tests stack">
               {failed.slice(first).map((test, index) => (
                 <FailedItem test={test} id={`${id}-f${index + first}`} />
               ))}
@@ -173,7 +173,7 @@ function FailedItem({ test, id }: { test: ReportedTest; id: string }) {
     <li class="failed-test">
       <Sign outcome="failed" />
       <div>
-        <div class="test-name">
+        <div class="test-name row">
           <strong>
             <bdi dir={directionOf(path.at(-1)!)}>{visibleText(path.at(-1)!)}</bdi>
           </strong>
@@ -208,7 +208,7 @@ function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
           <Sign outcome={outcome} />
           {tests.length.toLocaleString('en')} {outcome}
         </summary>
-        <ul class="tests">
+        <ul class="tests stack">
           {shown.map(({ path }) => (
             <li class="other-test">
               <Sign outcome={outcome} />

@@ -56,7 +56,7 @@ function Results({ q, total, found }: { q: string; total: number; found: FoundCa
           ? `Top ${numberText(shown)} of ${numberText(total)} cases`
           : `${numberText(total)} ${total === 1 ? 'case' : 'cases'}`}
       </p>
-      <ol class="found">
+      <ol class="found stack">
         {found.map((each, index) => (
           <FoundCaseItem of={each} number={index + 1} />
         ))}

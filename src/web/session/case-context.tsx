@@ -27,7 +27,7 @@ export function CaseContext({ data }: { data: SessionPageData }) {
       {gate.items.length > 0 && (
         <div>
           <h3>Proof checklist</h3>
-          <ul class="gate-items">
+          <ul class="gate-items stack">
             {gate.items.map((item) => (
               <ChecklistItem item={item} />
             ))}

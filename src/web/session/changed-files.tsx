@@ -147,7 +147,7 @@ function FileNames(props: { diff: NonNullable<Session['diff']>; outside: Readonl
   )
   return (
     <>
-      <ul class="file-names">
+      <ul class="file-names stack">
         {files.slice(0, MAX_FILES).map(({ file, additions, deletions }) => (
           <li>
             <CodeName name={file} /> <span class="additions">+{additions}</span>{' '}

@@ -13,7 +13,7 @@ export function DiffComments({ data }: { data: SessionPageData }) {
   const listed = comments.filter(({ on }) => on === 'diff')
   if (listed.length === 0 && drafts === 0) return null
   return (
-    <section class="review" id="diff-comments" aria-label="Comments on the changes">
+    <section class="review stack" id="diff-comments" aria-label="Comments on the changes">
       {listed.map((comment) => (
         <Comment comment={comment} data={data} hasQuote />
       ))}

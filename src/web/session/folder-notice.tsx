@@ -84,7 +84,7 @@ export function FolderNotice({ data: { folderState, session } }: { data: Session
         <p class="muted small">and {counted(authors.length - MAX_AUTHORS, 'more session')}</p>
       )}
       {others > 0 && <p>{counted(others, 'file')} changed by you or another program</p>}
-      <ul class="file-names">
+      <ul class="file-names stack">
         {changes.slice(0, MAX_FILES).map((change) => (
           <Change change={change} />
         ))}

@@ -58,7 +58,7 @@ export function OutputSection({ data }: { data: SessionPageData }) {
 /** Search, and what else client/output-tools.ts does with the output. */
 function OutputTools() {
   return (
-    <div class="log-tools needs-script" id="output-tools" data-keep>
+    <div class="log-tools needs-script row" id="output-tools" data-keep>
       <search class="log-filter">
         <input
           type="search"
@@ -125,7 +125,7 @@ function StepPane({ data, step, row }: StepPaneProps) {
           </a>
         )}
       </div>
-      <details open={!isFolded}>
+      <details class="folding" open={!isFolded}>
         <summary>
           {row && <PaneState row={row} />}
           <h3>{id}</h3>

@@ -42,7 +42,7 @@ export function ReviewList({ data }: { data: SessionPageData }) {
   const resolved = listed.filter(({ status }) => status === 'resolved')
   const others = listed.filter(({ status }) => status !== 'resolved')
   return (
-    <section class="review" id="review" aria-labelledby="review-title">
+    <section class="review stack" id="review" aria-labelledby="review-title">
       <h3 id="review-title">
         Comments <span class="muted">{countsText(listed)}</span>
       </h3>
@@ -90,7 +90,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
   const api = `${sessionApi(data.session)}/comments/${id}`
   return (
     <article
-      class="comment"
+      class="comment stack"
       id={`comment-${id}`}
       tabindex={-1}
       data-status={status}
@@ -131,7 +131,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
         </div>
       ))}
       {!isClosed && (
-        <div class="comment-actions needs-script">
+        <div class="comment-actions needs-script row">
           {sent && (
             <ActionForm
               id={`resolve-${id}`}

@@ -18,8 +18,9 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
     isBroken || plan.errors.length > 0 || summary.objection !== null || json.plan === ''
   const stepsToRun = plan.steps.filter((step) => summary.willRun(step)).length
   return (
-    <div class="approve-bar needs-script" id="approve">
+    <div class="approve-bar needs-script stack" id="approve">
       <form
+        class="stack"
         id="approve-form"
         data-send="POST"
         action={`${sessionApi(session)}/approve`}

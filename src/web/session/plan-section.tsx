@@ -53,6 +53,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
       )}
       <Written id="plan-written" title="Plan" by={writerOf(data, true)}>
         <div
+          class="stack"
           id="plan-text"
           data-comments={isOpen ? `${sessionApi(session)}/comments` : undefined}
           data-steps={plan.steps.length}
@@ -95,7 +96,7 @@ function StepLinks({ data: { markedSteps, query } }: { data: SessionPageData }) 
   const left = markedSteps.length - linked.length
   if (query.view === 'diff' || linked.length === 0) return null
   return (
-    <p class="small step-links">
+    <p class="small step-links row">
       {linked.map(({ id }, index) => (
         <a href={`#step-${id}`}>
           {index + 1} {id}
@@ -116,7 +117,7 @@ interface WrittenProps {
 /** The frame of a text that others wrote. */
 function Written({ id, title, by, children }: WrittenProps) {
   return (
-    <section class="written" id={id} aria-labelledby={`${id}-title`}>
+    <section class="written stack" id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
         {title} <span class="muted">{by}</span>
       </h3>

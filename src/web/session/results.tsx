@@ -77,7 +77,7 @@ function BeforeAndAfter({ before }: { before: SessionPageData['json']['tests_bef
             <summary class={kind === 'fixed' ? 'good-text' : kind === 'still' ? '' : 'bad-text'}>
               {count} {words}
             </summary>
-            <ul class="file-names">
+            <ul class="file-names stack">
               {names.map((name) => (
                 <li>{visibleName(name)}</li>
               ))}
@@ -126,7 +126,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
       ))}
       <details>
         <summary>{counted(files.length, 'file')}</summary>
-        <ul class="file-names">
+        <ul class="file-names stack">
           {files.map((file) => (
             <li>
               <CodeName name={file} />
@@ -153,7 +153,7 @@ export function LaterCard({ data }: { data: SessionPageData }) {
         The run added, changed or removed these files. Other programs may run them later, outside
         the sandbox. Review them before you work in this folder.
       </p>
-      <ul class="file-names">
+      <ul class="file-names stack">
         {places.map((place) => (
           <li>
             <code>{visibleText(place.file)}</code>{' '}
@@ -188,7 +188,7 @@ export function OutOfScope({ data }: { data: SessionPageData }) {
           run.
         </p>
       )}
-      <ul class="file-names">
+      <ul class="file-names stack">
         {files.map((file) => (
           <li>
             <CodeName name={file} />
@@ -221,7 +221,7 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
         {refusedCount(plan + work)}
         {plan > 0 && `, ${plan} of them during planning`}.
       </p>
-      <ul class="failed-tests">
+      <ul class="failed-tests stack">
         {foldRefused(first).map(({ action, times }) => (
           <li>
             <strong>{visibleText(refusedText(action))}</strong>
@@ -243,7 +243,7 @@ export function Evidence({ data }: { data: SessionPageData }) {
     <section class="card" id="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Proof</h2>
       {proofs.length > 0 && (
-        <ul class="proofs">
+        <ul class="proofs stack">
           {proofs.map((proof) => {
             const objection = objectionTo(proof, [session])
             return (

@@ -40,7 +40,7 @@ export function StepList({ data }: { data: SessionPageData }) {
       </header>
       {placed.length > 0 && (
         <ol
-          class="steps"
+          class="steps stack"
           id="step-rows"
           tabindex={placed.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
           aria-labelledby="steps-title"
@@ -63,10 +63,10 @@ export function StepList({ data }: { data: SessionPageData }) {
         </ol>
       )}
       {planning.length > 0 && (
-        <div class="planning-runs">
+        <div class="planning-runs stack">
           <h3 id="planning-title">Before approval</h3>
           <ol
-            class="steps"
+            class="steps stack"
             id="planning-rows"
             tabindex={planning.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
             aria-labelledby="planning-title"
@@ -127,7 +127,7 @@ function StepItem({ row, id, hasPlan, isShort = false, number }: StepItemProps) 
         {number || sign}
       </span>
       <div>
-        <div class="step-line">
+        <div class="step-line row">
           {plan && hasPlan ? <a href={`#step-${plan.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
           <span class="step-state">
             {word}

@@ -55,7 +55,7 @@ export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
         A person may have made the change, since you and the agent work in the same folder. The diff
         of the session has it, and its proof counts only if you accept it with a reason.
       </p>
-      <ul class="file-names">
+      <ul class="file-names stack">
         {files.slice(0, MAX_FILES).map((file) => (
           <li>
             <CodeName name={file} />

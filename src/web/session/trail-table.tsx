@@ -20,7 +20,7 @@ export function TrailTable({ data }: { data: SessionPageData }) {
   const page = query.trailPage === null ? null : Math.min(query.trailPage, last)
   const lines = page === null ? trail.slice(-NEWEST) : trail.slice((page - 1) * PAGE, page * PAGE)
   return (
-    <details class="card trail" id="trail" open={page !== null}>
+    <details class="card folding trail" id="trail" open={page !== null}>
       <summary>
         <h2>Audit trail</h2>
         <span class="muted small">{counted(trail.length, 'entry', 'entries')}</span>
@@ -90,7 +90,7 @@ function TrailRow({ line }: { line: TrailLine }) {
       <td class="event">{visibleText(event.replaceAll('_', ' '))}</td>
       <td>
         {sentence !== null && <p>{sentence}</p>}
-        <dl class="fields">
+        <dl class="fields row">
           {fields.map(([name, value]) => (
             <Field name={name} value={value} />
           ))}

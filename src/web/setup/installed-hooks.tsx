@@ -7,7 +7,7 @@ export function InstalledHooks({ found }: { found: SetupStatus }) {
   const names = [...new Set(hooks.map(({ agent }) => agent))]
   if (names.length === 0) return null
   return (
-    <fieldset class="setup-question" id="setup-hooks">
+    <fieldset class="setup-question stack" id="setup-hooks">
       <legend>Remove hooks?</legend>
       <div class="choices">
         {names.map((name) => {

@@ -26,7 +26,12 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
           This form needs JavaScript. <code>casefile init</code> asks the same in a terminal.
         </p>
       </noscript>
-      <form class="setup-form needs-script" id="setup-form" action="/setup" autocomplete="off">
+      <form
+        class="setup-form needs-script stack"
+        id="setup-form"
+        action="/setup"
+        autocomplete="off"
+      >
         <div class="card form" id="setup-answers" data-agents={found ? 'known' : 'unknown'}>
           {found === null ? (
             <p class="setup-wait" role="status">
@@ -72,9 +77,9 @@ function Questions({ found }: { found: SetupStatus }) {
   )
   return (
     <>
-      <fieldset class="setup-question">
+      <fieldset class="setup-question stack">
         <legend>Who plans the work?</legend>
-        <div class="setup-agents">
+        <div class="setup-agents stack">
           {agents.filter(isOffered).map((agent) => (
             <AgentChoice
               agent={agent}
@@ -108,7 +113,7 @@ function Questions({ found }: { found: SetupStatus }) {
           Look again
         </button>
       </fieldset>
-      <fieldset class="setup-question" id="setup-where">
+      <fieldset class="setup-question stack" id="setup-where">
         <legend>Who starts the agent?</legend>
         <div class="choices">
           <Where value="spawned" title="Casefile does" isChosen={!inTerminal}>
@@ -169,7 +174,7 @@ function AgentChoice({
   const { id, title, status, version, advice, can_hook } = agent
   const { text, tone } = STATUS[status]
   return (
-    <div class="setup-agent">
+    <div class="setup-agent row">
       <label class="choice">
         <input
           type="radio"
@@ -231,7 +236,7 @@ function Proof({ found: { configured, tests, checklist } }: { found: SetupStatus
     'data-present': value === present ? '' : undefined,
   })
   return (
-    <fieldset class="setup-question" id="setup-proof">
+    <fieldset class="setup-question stack" id="setup-proof">
       <legend>What shows that the work is right?</legend>
       <div class="choices">
         {present === 'own' && (
@@ -299,7 +304,7 @@ const MEMORY: Record<MemoryKind, { title: string; text: string }> = {
 function Memory({ found: { memory_choices: choices } }: { found: SetupStatus }) {
   if (choices.length === 0) return null
   return (
-    <fieldset class="setup-question" id="setup-memory">
+    <fieldset class="setup-question stack" id="setup-memory">
       <legend>Where does git keep the cases?</legend>
       <div class="choices">
         {choices.map((kind) => (
@@ -324,7 +329,7 @@ function Signatures({
 }) {
   if (key === null && !signs) return null
   return (
-    <fieldset class="setup-question" id="setup-signatures">
+    <fieldset class="setup-question stack" id="setup-signatures">
       <legend>Are approvals signed?</legend>
       <div class="choices">
         <label class="choice">

@@ -61,7 +61,7 @@ async function choose(form: HTMLFormElement, file: File | undefined): Promise<vo
   const preview =
     'picture' in read
       ? ((await previewOf(read.picture)) ?? element(<p>It can't be shown here.</p>))
-      : element(<pre>{visibleText(startOf(read.text))}</pre>)
+      : element(<pre class="plain-text small">{visibleText(startOf(read.text))}</pre>)
   if (chosen.get(form) !== reading) return
   shown.replaceChildren(
     element(

@@ -23,7 +23,7 @@ let made = 0
 export function composer({ about, action, fields }: ComposerProps): HTMLFormElement {
   const id = `composer-${++made}`
   return element<HTMLFormElement>(
-    <form class="form comment-composer" data-own="" data-send="POST" action={action}>
+    <form class="form comment-composer stack" data-own="" data-send="POST" action={action}>
       {fields.map(({ name, value, list }) => (
         <input type="hidden" name={name} value={value} data-list={list} data-empty="omit" />
       ))}

@@ -132,7 +132,7 @@ function shownIn(comment: HTMLElement): HTMLElement {
   const author = comment.querySelector('header strong')?.textContent ?? ''
   const text = comment.querySelector('.comment-text')?.textContent ?? ''
   return element(
-    <div class="comment">
+    <div class="comment stack">
       <p class="small">
         <strong>{author}</strong> <a href={`#${comment.id}`}>Show</a>
       </p>
