@@ -4,7 +4,7 @@ import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
-import { parseTreeDiff, type TreeDiff } from './diff.ts'
+import { type FileChange, parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
 import { gitFailed } from './git-error.ts'
 import { changeSeconds, newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
@@ -88,6 +88,15 @@ export async function readFolder(
     return stderr.split('\n').filter((line) => !isExpected(line, excluded!))
   }
 
+  async function compareWith(tree: string, maxBytes: number, options: readonly string[] = []) {
+    const words = [...options, ...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
+    const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
+    if (found.exit > 0) throw gitFailed('diff-index', found.stderr)
+    const { diff, patch } = parseTreeDiff(found.stdout)
+    if (diff === null) throw new Error('git lists too many changed files')
+    return { diff, patch }
+  }
+
   try {
     git = await createScratchRepository(folder.path, top, {
       ...gitLimits(options),
@@ -104,11 +113,10 @@ export async function readFolder(
         await rm(`${ownIndex}.lock`, { force: true })
         tree ??= (await gitText(['write-tree'], git)).trim()
         const all = [...new Set([...warnings, ...(await read())])]
-        const words = [...compare, ...(maxBytes > 0 ? ['-p'] : []), tree]
-        const found = await runGit(words, { ...git, maxBytes: MAX_LIST_BYTES + maxBytes })
-        if (found.exit > 0) throw gitFailed('diff-index', found.stderr)
-        const { diff, patch } = parseTreeDiff(found.stdout)
-        if (diff === null) throw new Error('git lists too many changed files')
+        let { diff, patch } = await compareWith(tree, maxBytes)
+        const isNameLost = ({ file, from }: FileChange) => /\uFFFD/.test(`${file}${from ?? ''}`)
+        if (maxBytes > 0 && diff.files.some(isNameLost))
+          patch = (await compareWith(tree, maxBytes, QUOTED)).patch
         return { diff, patch: cutPatch(patch, maxBytes), warnings: all }
       },
       async close() {
@@ -121,6 +129,9 @@ export async function readFolder(
     throw error
   }
 }
+
+/** Names that are not UTF-8 are escaped in the patch, which is a text. */
+const QUOTED = ['-c', 'core.quotePath=true']
 
 function cutPatch(patch: Buffer, maxBytes: number): FolderChanges['patch'] {
   const truncated = patch.length > maxBytes

@@ -477,6 +477,18 @@ t.test('limits', async (t) => {
   })
 })
 
+t.test('a name that is not UTF-8 is quoted in the patch, so that it can be applied', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const contents = await open(t, repo)
+  const name = Buffer.concat([Buffer.from(`${repo}/n`), Buffer.from([0xe9])])
+  fs.writeFileSync(name, 'x\n')
+  const { patch } = await contents.changes(10_000)
+  fs.rmSync(name)
+  write(repo, { 'its.patch': patch.text })
+  git(repo, 'apply', 'its.patch')
+  t.equal(fs.readFileSync(name, 'utf8'), 'x\n')
+})
+
 t.test('parseTreeDiff reads renames with their two names', async (t) => {
   const output =
     ':100644 100644 a b R090\0old\tx\0new\0:100644 000000 a 0 D\0gone\0' +

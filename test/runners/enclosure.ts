@@ -41,7 +41,11 @@ async function run(
   timeoutMs = 60_000,
 ) {
   let said = ''
-  const { exit, signal: endedBy } = await runStepProcess({
+  const {
+    exit,
+    startError,
+    signal: endedBy,
+  } = await runStepProcess({
     argv: ['/bin/sh', '-c', script],
     cwd: '/',
     env: { PATH, ...env },
@@ -52,7 +56,7 @@ async function run(
       said += bytes
     },
   })
-  return { exit, endedBy, said }
+  return { exit, endedBy, said, ...(startError && { startError }) }
 }
 
 t.test('the programs of one enclosure, one after the other', async (t) => {
@@ -112,6 +116,14 @@ t.test('the folder of the helper is not reached by its processes', async (t) => 
   if (!sandbox.ownProcesses) return
   const { said } = await run(sandbox, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "; ls /proc/1/cwd/')
   t.notMatch(said, /\d\.out/)
+})
+
+t.test('where a program killed all that it sees, the next one says so', async (t) => {
+  const [[, sandbox]] = (await sandboxes(t)) as [[string, Sandbox]]
+  if (sandbox.kind === 'none' || !sandbox.ownProcesses)
+    return t.pass('it would kill this test', { skip: 'no process namespace here' })
+  t.match(await run(sandbox, 'kill -9 -1; sleep 60'), { exit: null, endedBy: 'SIGKILL' })
+  t.match(await run(sandbox, 'true'), { startError: /an earlier step killed all processes/ })
 })
 
 t.test('what a program leaves cannot change what the next one runs', async (t) => {

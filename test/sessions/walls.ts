@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,6 +42,7 @@ const ESCAPES = {
   'another repository': 'echo x >> "$OTHER/file"',
   'the pipes of other runs':
     'ls -A "$TMPDIR"/casefile-pipes-$USER_ID /tmp/casefile-pipes-$USER_ID | grep run-',
+  'the pipes of another user': 'ls -A "$OTHER_PIPES" | grep run-',
   'a start script of another run': 'mkdir "/tmp/casefile-pipes-$USER_ID/run-x"',
   'a commit in another repository':
     'cd "$OTHER" && git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m x',
@@ -197,9 +206,12 @@ for (const [who, user, options] of people) {
     }
 
     const id = user ?? process.geteuid?.() ?? 0
+    const pipes = mkdtempSync('/tmp/casefile-pipes-')
+    t.teardown(() => rmSync(pipes, { recursive: true }))
+    mkdirSync(join(pipes, 'run-1'))
     const scripts = { ...ESCAPES, ...WORK, ...(isLong ? NPM : {}), HIDES }
     const first = await runAll(place, scripts, {
-      before: `export USER_ID=${id} URL=${service.url}`,
+      before: `export USER_ID=${id} URL=${service.url} OTHER_PIPES=${pipes}`,
       after: [
         ...['exit 137', 'kill -KILL $$', 'kill -SEGV $$'].map((end) =>
           step(end, 'sh run continue=true'),

@@ -140,11 +140,15 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     const isLate = delay(END_WITHIN_MS, false, { ref: false })
     if (isRunning(child)) child.ref()
     if (!(await Promise.race([isGone, isLate]))) kill()
-    const deadline = performance.now() + END_WITHIN_MS
-    while (ownProcesses && isRunningAt(first) && performance.now() < deadline) await delay(POLL_MS)
+    if (ownProcesses) await isNamespaceOver()
   }
 
   let first: number | null = null
+  async function isNamespaceOver(): Promise<boolean> {
+    const deadline = performance.now() + END_WITHIN_MS
+    while (isRunningAt(first) && performance.now() < deadline) await delay(POLL_MS)
+    return !isRunningAt(first)
+  }
   let ids: number[] = []
   const failed = Promise.all([exited, silent]).then(() => said)
   const failure = await whyNotReady(options, ready, failed)
@@ -191,7 +195,12 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
       handles[1]!.unref()
       onEnd()
     })
-    const failed = own.ended.then(() => ({ failure: own.words.join(' ') }))
+    const failed = own.ended.then(async () => {
+      const words = own.words.join(' ')
+      // all that a shell says where the namespace has ended, and where there are too many processes
+      const isOver = ownProcesses && /fork/i.test(words) && (await isNamespaceOver())
+      return { failure: isOver ? ALL_KILLED : words }
+    })
     const begun = await Promise.race([own.begun, failed])
     if (begun !== null && typeof begun === 'object') return begun
     // the helper does nothing with such a line if the script has ended
@@ -234,6 +243,8 @@ export async function openHelper(options: HelperOptions): Promise<Helper | { fai
     end,
   }
 }
+
+const ALL_KILLED = 'an earlier step killed all processes of the run, as kill -9 -1 does'
 
 /** Null once it is ready. */
 async function whyNotReady(

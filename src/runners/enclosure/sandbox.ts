@@ -12,7 +12,7 @@ import { findFolders, planFound } from './found-folders.ts'
 import { type HelperOptions, LATE, openHelper, STOPPED } from './helper-process.ts'
 import { mountHelper, plainHelper } from './helper-script.ts'
 import { findTool, findTools, type Preference, type Tools, type Way, waysOf } from './mount-ways.ts'
-import { openPipeFolder, type PipeFolder, pipeRoots } from './step-pipes.ts'
+import { openPipeFolder, otherPipeRoots, type PipeFolder, pipeRoots } from './step-pipes.ts'
 
 /** Where the programs of a run are started. The caller must `end` it. */
 export type Sandbox = Enclosure & {
@@ -110,7 +110,10 @@ async function openMounts(
 ): Promise<Enclosed | { failure: string }> {
   if (signal?.aborted) return { failure: STOPPED }
   const pipes = openPipeFolder()
-  const found = await findFolders({ ...folders, hidden: [...folders.hidden, ...pipeRoots()] })
+  const found = await findFolders({
+    ...folders,
+    hidden: [...folders.hidden, ...pipeRoots(), ...otherPipeRoots()],
+  })
   const plan = planFound(found, ownProcesses)
   if (plan.opened.length > MOST_OPENED) {
     await pipes.remove()

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { hasCode } from '../../files/errno.ts'
+import { isFolderNow } from '../../files/folder-names.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
@@ -64,9 +65,26 @@ export function pipeRoots(): string[] {
   })
 }
 
+const NAME = 'casefile-pipes-'
+
+/** Where services of other users keep theirs, which programs of root could read. */
+export function otherPipeRoots(): string[] {
+  if (process.geteuid?.() !== 0) return []
+  const own = rootPaths()
+  return parents().flatMap((parent) =>
+    readdirSync(parent)
+      .filter((name) => name.startsWith(NAME))
+      .map((name) => join(parent, name))
+      .filter((path) => !own.includes(path) && isFolderNow(path)),
+  )
+}
+
 function rootPaths(): string[] {
-  const parents = new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))
-  return [...parents].map((parent) => join(parent, `casefile-pipes-${process.getuid?.() ?? 0}`))
+  return parents().map((parent) => join(parent, `${NAME}${process.getuid?.() ?? 0}`))
+}
+
+function parents(): string[] {
+  return [...new Set([tmpdir(), '/tmp'].map((path) => realpathSync(path)))]
 }
 
 function isOwn(path: string): boolean {
