@@ -14,7 +14,6 @@ import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { setupEndpoints } from './routes/setup.ts'
-import { statsEndpoints } from './routes/stats.ts'
 import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
@@ -28,7 +27,6 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...eventEndpoints,
   ...caseEndpoints,
   ...reportEndpoints,
-  ...statsEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
   ...queueEndpoints,

@@ -141,35 +141,3 @@ t.test('a session that runs is told, and is nobody’s turn', async (t) => {
   await must(app, 'POST', `${ref.path}/abandon`)
   t.strictSame(await rows('?needs=running'), [])
 })
-
-t.test('GET /stats counts what waits and what ran, also after a restart', async (t) => {
-  const seen = await must(app, 'GET', '/stats')
-  t.match(seen, {
-    runs: 2,
-    passed: 1,
-    agents: [{ provider: 'runbook', runs: 2, passed: 1 }],
-    medians: { planned_ms: Number, waited_ms: Number, ran_ms: Number },
-  })
-  t.equal(seen.agents[0].by_week.length, 8)
-  t.strictSame(seen.agents[0].by_week.at(-1), { runs: 2, passed: 1 })
-  t.strictSame(
-    seen.waiting.map(({ kind, count }: { kind: string; count: number }) => [kind, count]),
-    [
-      ['plan', 1],
-      ['problem', 1],
-      ['blocked', 1],
-      ['failed', 1],
-      ['proof', 2],
-      ['gate_open', 1],
-    ],
-  )
-  t.equal(seen.waiting[0].oldest_case_id, ids.plan)
-  const { text } = await request('GET', '/', undefined, { accept: 'text/html' })
-  t.match(text, /<details class="stats" id="stats">/)
-  t.match(
-    text.replace(/<[^>]*>/g, ''),
-    /7 cases need you, the oldest.*2 runs in 8 weeks, 50% passed/s,
-  )
-  await app.restart()
-  t.strictSame(await must(app, 'GET', '/stats'), seen)
-})

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { partsOf } from '../../src/rendering/charts/session-bar.tsx'
-import { heightsOf } from '../../src/rendering/charts/week-bars.tsx'
 
 t.test(
   'the parts of a session fill the bar, to scale, and the shortest is still seen',
@@ -23,12 +22,3 @@ t.test(
     t.strictSame(partsOf({ planned_ms: 0, waited_ms: null, ran_ms: null }).length, 1)
   },
 )
-
-t.test('a week is as high as its runs, and each part of it is seen', async (t) => {
-  const height = (runs: number, passed: number, most = 10) => heightsOf({ runs, passed }, most)
-  t.strictSame(height(0, 0), { passed: 0, failed: 0 })
-  t.strictSame(height(10, 10), { passed: 24, failed: 0 })
-  t.strictSame(height(10, 5), { passed: 12, failed: 12 })
-  t.strictSame(height(10, 0), { passed: 0, failed: 24 })
-  t.strictSame(height(2, 1, 1000), { passed: 3, failed: 3 })
-})

@@ -1,5 +1,4 @@
 import { counted } from '../../model/amounts.ts'
-import type { Stats } from '../../model/stats.ts'
 import { unboundConversations } from '../agents/recent-conversations.ts'
 import type { PageAssets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
@@ -13,7 +12,6 @@ import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters, type Words } from './filters.ts'
 import { NoCases, type NoCasesProps } from './no-cases.tsx'
 import type { RowFacts } from './row-facts.ts'
-import { StatsStrip } from './stats-strip.tsx'
 import { SyncForm, SyncResult } from './sync-form.tsx'
 
 interface ListPageProps {
@@ -23,22 +21,12 @@ interface ListPageProps {
   list: Listing
   words: Words
   facts: ReadonlyMap<string, RowFacts>
-  stats: Stats
   /** For a workspace without cases. */
   start: NoCasesProps
 }
 
 /** The list of cases, starting with those that wait for the operator. */
-export function ListPage({
-  service,
-  assets,
-  filters,
-  list,
-  words,
-  facts,
-  stats,
-  start,
-}: ListPageProps) {
+export function ListPage({ service, assets, filters, list, words, facts, start }: ListPageProps) {
   const waiting = assets.waiting()
   const isBare = list.total === 0 && !hasFilters(filters)
   const isNew = isBare && !start.isConfigured
@@ -71,7 +59,6 @@ export function ListPage({
         <NoCases {...start} />
       ) : (
         <>
-          <StatsStrip stats={stats} />
           <FilterBar filters={filters} list={list} words={words} />
           {list.fitting === 0 && <NothingFits filters={filters} />}
           <CaseGroups list={list} filters={filters} facts={facts} />

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import { stampOf } from '../../files/safe-read.ts'
 import type { ServiceEnv } from '../../http/context.ts'
-import { readStats } from '../../http/routes/stats.ts'
 import { SETTINGS_FILE } from '../../model/settings.ts'
 import type { PageDeps } from '../deps.ts'
 import { CASES } from '../shell/addresses.ts'
@@ -34,7 +33,6 @@ export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
         list={list}
         words={words}
         facts={facts}
-        stats={readStats(service)}
         start={{
           isConfigured: await isConfigured(service),
           found: setup.last(),

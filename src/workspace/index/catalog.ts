@@ -5,7 +5,6 @@
 
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
-import type { FinishedRun } from '../../model/finished-runs.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { partsOfKey } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
@@ -52,8 +51,6 @@ export interface Catalog {
   json(id: string): string | undefined
   /** The row of a case in lists; undefined if unknown. */
   row(id: string): TriageRow | undefined
-  /** The finished runs of all cases. */
-  runs(): FinishedRun[]
   /** The JSON array of all cases, newest first; the same object until something changes. */
   listJson(): Buffer
   /** Discards values computed from a case: call it when its baseline, or whether a session of it runs, has changed. */
@@ -216,11 +213,6 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       return known.has(id) ? stored?.json(id) : undefined
     },
     row,
-    runs: () =>
-      [...known].flatMap(([id, listed]) => {
-        row(id) // sets them
-        return listed.runs
-      }),
     listJson: list.bytes,
     invalidate(id) {
       const loaded = present(id)

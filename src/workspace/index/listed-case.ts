@@ -1,4 +1,3 @@
-import { type FinishedRun, finishedRuns } from '../../model/finished-runs.ts'
 import { type TriageRow, triageRow } from '../../model/triage-row.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { stampsOf } from './case-stamps.ts'
@@ -9,18 +8,14 @@ export interface Listed {
   stamps: string
   /** Null until it is asked for. */
   row: TriageRow | null
-  runs: readonly FinishedRun[]
   parent: string | null
 }
-
-const NO_RUNS: readonly FinishedRun[] = []
 
 export function listedOf(entry: CaseEntry): Listed {
   const { parent } = entry.file.value
   return {
     stamps: stampsOf(entry),
     row: null,
-    runs: NO_RUNS,
     parent: copied(parent),
   }
 }
@@ -30,10 +25,8 @@ export function complete(listed: Listed, cases: LoadedCases, loaded: Present): T
   const folder = cases.folder(loaded)
   const json = cases.caseJson(loaded)
   const row = triageRow(folder, json)
-  const runs = finishedRuns(folder.sessions)
   loaded.json ??= JSON.stringify(json)
   listed.row = copied(row)
-  listed.runs = runs.length > 0 ? copied(runs) : NO_RUNS
   return listed.row
 }
 
@@ -42,6 +35,6 @@ function copied<T>(value: T): T {
   return JSON.parse(JSON.stringify(value))
 }
 
-export function encodeListed({ row, runs, parent }: Listed): string {
-  return JSON.stringify({ row, runs, parent })
+export function encodeListed({ row, parent }: Listed): string {
+  return JSON.stringify({ row, parent })
 }

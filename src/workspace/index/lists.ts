@@ -1,6 +1,6 @@
 /** The lists of cases: the rows of all cases, in memory, in three orders, with filters and pages. */
 
-import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
+import type { AttentionKind } from '../../model/attention.ts'
 import {
   type CaseValues,
   FILTERED,
@@ -10,7 +10,6 @@ import {
 import type { CaseState } from '../../model/case-state.ts'
 import { listKey, listSection, triageKey } from '../../model/list-order.ts'
 import { stateGroup } from '../../model/state-groups.ts'
-import type { WaitingCount } from '../../model/stats.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 
 /**
@@ -41,8 +40,6 @@ export interface CaseLists {
   listPage(filters: CaseFilters, skip: number, limit: number): TriageRow[]
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
-  /** What cases need from a person, in the order of `ATTENTION_KINDS`. */
-  waiting(): WaitingCount[]
   /** The values of a field, most frequent first. */
   frequent(name: FilteredField, limit: number): string[]
 }
@@ -101,23 +98,6 @@ export function createCaseLists(cases: Rows): CaseLists & { changed(id: string):
         else counts.set(`${state} ${kind}`, { state, needs: kind, count: 1 })
       }
       return [...counts.values()]
-    },
-    waiting() {
-      const counts = new Map<AttentionKind, WaitingCount>()
-      for (const { id, needs, since, updated_at } of newest.rows()) {
-        if (!needs || needs.kind === 'running') continue
-        const oldest_since = since ?? updated_at
-        const known = counts.get(needs.kind)
-        if (known) known.count++
-        if (known && known.oldest_since <= oldest_since) continue
-        counts.set(needs.kind, {
-          kind: needs.kind,
-          count: known?.count ?? 1,
-          oldest_since,
-          oldest_case_id: id,
-        })
-      }
-      return ATTENTION_KINDS.flatMap((kind) => counts.get(kind) ?? [])
     },
     frequent(name, limit) {
       const counts = new Map<string, number>()
