@@ -4,8 +4,8 @@ import type { GateJson } from './schemas/case.ts'
 interface ErrorSpec {
   status: number
   title: string
-  /** Members of a real response, for the OpenAPI document. */
-  example: { detail: string; errors?: FieldError[] } & Record<string, unknown>
+  /** Members of a real response, for the OpenAPI document: of a code that has members of its own. */
+  example?: { detail: string; errors?: FieldError[] } & Record<string, unknown>
 }
 
 const CASE = 'c12d54ae-1933-4631-a05f-aecf75428827'
@@ -44,8 +44,8 @@ const GATE: GateJson = {
 export const UNEXPECTED =
   'An unexpected error occurred in the service. The cause is in its log (standard error). Look there, and report it if it happens again.'
 
-/** The HTTP status, the title and an example of every error code. */
-export const ERRORS = {
+/** The HTTP status and the title of every error code. */
+export const ERRORS: Readonly<Record<ErrorCode, ErrorSpec>> = {
   bad_request: {
     status: 400,
     title: 'Invalid request',
@@ -54,14 +54,7 @@ export const ERRORS = {
       errors: [{ path: 'title', message: 'expected a string; it is missing' }],
     },
   },
-  invalid_json: {
-    status: 400,
-    title: 'Invalid JSON',
-    example: {
-      detail:
-        'The body is not JSON: Unexpected end of JSON input (line 1, column 10). Send a JSON object: {"name": "value"}.',
-    },
-  },
+  invalid_json: { status: 400, title: 'Invalid JSON' },
   invalid_filename: {
     status: 400,
     title: 'File name not allowed',
@@ -98,14 +91,7 @@ export const ERRORS = {
       ],
     },
   },
-  forbidden: {
-    status: 403,
-    title: 'Forbidden',
-    example: {
-      detail:
-        'The Origin "http://other.example" is not this service. Open http://127.0.0.1:7878 itself, or call it from a program that sends no Origin.',
-    },
-  },
+  forbidden: { status: 403, title: 'Forbidden' },
   own_session: {
     status: 403,
     title: 'Not allowed for a session',
@@ -114,26 +100,10 @@ export const ERRORS = {
       running: RUNNING,
     },
   },
-  not_found: {
-    status: 404,
-    title: 'Not found',
-    example: { detail: 'There is no case 00000000-0000-4000-8000-000000000000.' },
-  },
-  method_not_allowed: {
-    status: 405,
-    title: 'Method not allowed',
-    example: { detail: 'There is no PATCH /cases. This path supports GET, HEAD, POST.' },
-  },
-  already_exists: {
-    status: 409,
-    title: 'Already exists',
-    example: { detail: 'The checklist already has "A colleague has looked at it" (review).' },
-  },
-  already_active: {
-    status: 409,
-    title: 'Already active',
-    example: { detail: 'Work mode is already active for this session.' },
-  },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  already_exists: { status: 409, title: 'Already exists' },
+  already_active: { status: 409, title: 'Already active' },
   plan_changed: {
     status: 409,
     title: 'The plan has changed',
@@ -174,22 +144,8 @@ export const ERRORS = {
       problem: PROBLEM,
     },
   },
-  changed_meanwhile: {
-    status: 409,
-    title: 'Modified concurrently',
-    example: {
-      detail:
-        'case.md was changed by someone else at the same time, so it was not overwritten. Read it again, then repeat the change.',
-    },
-  },
-  git_busy: {
-    status: 409,
-    title: 'git is busy',
-    example: {
-      detail:
-        'git is changing the files of this workspace (its index.lock is there), so nothing was written. Try again when it has finished.',
-    },
-  },
+  changed_meanwhile: { status: 409, title: 'Modified concurrently' },
+  git_busy: { status: 409, title: 'git is busy' },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',
@@ -198,21 +154,8 @@ export const ERRORS = {
       etag: ETAG,
     },
   },
-  too_large: {
-    status: 413,
-    title: 'Too large',
-    example: {
-      detail: 'The body has 1048577 bytes; the limit is 1048576. Send a smaller one.',
-    },
-  },
-  range_not_satisfiable: {
-    status: 416,
-    title: 'Range not satisfiable',
-    example: {
-      detail:
-        '1-test.tap has 40 bytes, and none in the requested Range. Try again when it has grown.',
-    },
-  },
+  too_large: { status: 413, title: 'Too large' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
@@ -231,21 +174,8 @@ export const ERRORS = {
       gate: GATE,
     },
   },
-  session_ended: {
-    status: 422,
-    title: 'Session has ended',
-    example: {
-      detail:
-        'Session 1 has ended (complete) and is sealed. To continue, create a new session on the case.',
-    },
-  },
-  wrong_state: {
-    status: 422,
-    title: 'Invalid state',
-    example: {
-      detail: 'The plan can be edited while it awaits approval; the session is executing.',
-    },
-  },
+  session_ended: { status: 422, title: 'Session has ended' },
+  wrong_state: { status: 422, title: 'Invalid state' },
   invalid_plan: {
     status: 422,
     title: 'Invalid plan',
@@ -255,46 +185,11 @@ export const ERRORS = {
       errors: [{ path: 'plan line 1', message: 'the step is empty' }],
     },
   },
-  untrusted_provider: {
-    status: 422,
-    title: 'Provider not trusted',
-    example: {
-      detail:
-        'casefile.md defines the provider "mine" (command ["sh","-c","./plan.sh"]), which comes with the workspace\'s files and has changed since it was trusted. Review and trust it with: casefile trust. Or use runbook.',
-    },
-  },
-  untrusted_workdir: {
-    status: 422,
-    title: 'Working folder not trusted',
-    example: {
-      detail:
-        'The case\'s workdir ".." is outside the workspace, so sessions cannot use it until it is trusted. Review and trust it with: casefile trust. Or use a folder inside the workspace.',
-    },
-  },
-  untrusted_agent_files: {
-    status: 422,
-    title: 'Agent files not trusted',
-    example: {
-      detail:
-        'The provider codex cannot be started here: its agent acts on files of the project that are not trusted: .codex/config.toml (not trusted). Review and trust them with: casefile trust. Or remove them, or choose another provider.',
-    },
-  },
-  provider_unavailable: {
-    status: 422,
-    title: 'Provider unavailable',
-    example: {
-      detail:
-        'The runbook takes no prompt: it makes plans from the files of a case. Start a session on a case instead.',
-    },
-  },
-  isolation_impossible: {
-    status: 422,
-    title: 'Isolation not possible',
-    example: {
-      detail:
-        'This session is to work in a separate worktree, but the repository has no commit yet. Make the first commit.',
-    },
-  },
+  untrusted_provider: { status: 422, title: 'Provider not trusted' },
+  untrusted_workdir: { status: 422, title: 'Working folder not trusted' },
+  untrusted_agent_files: { status: 422, title: 'Agent files not trusted' },
+  provider_unavailable: { status: 422, title: 'Provider unavailable' },
+  isolation_impossible: { status: 422, title: 'Isolation not possible' },
   merge_conflict: {
     status: 409,
     title: 'Conflict with the working folder',
@@ -313,58 +208,16 @@ export const ERRORS = {
       files: ['memory/index.md'],
     },
   },
-  signature_required: {
-    status: 422,
-    title: 'Signature required',
-    example: {
-      detail:
-        'Approvals must be signed here (sign_approvals in casefile.md). Sign and approve in a terminal: casefile approve c12d54ae 1',
-    },
-  },
-  bad_signature: {
-    status: 422,
-    title: 'Invalid signature',
-    example: {
-      detail:
-        'The approval was not recorded. The key SHA256:kJ8b0hTYpU6Cw0hJ0pQmUuQ2ZrG2mY1sO4B0l5dY3nE is not in allowed_signers, or was not allowed at that time.',
-    },
-  },
+  signature_required: { status: 422, title: 'Signature required' },
+  bad_signature: { status: 422, title: 'Invalid signature' },
   would_be_a_problem: {
     status: 422,
     title: 'Invalid file content',
     example: { detail: `case.md was not written: ${NOT_YAML} (line 2).`, problem: PROBLEM },
   },
-  internal: {
-    status: 500,
-    title: 'Internal error',
-    example: { detail: UNEXPECTED },
-  },
-  storage_failed: {
-    status: 500,
-    title: 'Storage failure',
-    example: {
-      detail:
-        'The change to case.md was not saved: the storage rejected it (EIO). Check its permissions and the disk, then try again.',
-    },
-  },
-  provider_failed: {
-    status: 502,
-    title: 'Provider failed',
-    example: {
-      detail: 'The provider mine returned no result: mine exited with 3: no account.',
-    },
-  },
-  stopping: {
-    status: 503,
-    title: 'Service is stopping',
-    example: { detail: 'The service is stopping. Try again when it runs again.' },
-  },
-  storage_full: {
-    status: 507,
-    title: 'Storage full',
-    example: {
-      detail:
-        'The change to case.md was not saved: the storage is full (ENOSPC). Free space, then try again.',
-    },
-  },
-} as const satisfies Record<ErrorCode, ErrorSpec>
+  internal: { status: 500, title: 'Internal error' },
+  storage_failed: { status: 500, title: 'Storage failure' },
+  provider_failed: { status: 502, title: 'Provider failed' },
+  stopping: { status: 503, title: 'Service is stopping' },
+  storage_full: { status: 507, title: 'Storage full' },
+}

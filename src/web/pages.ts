@@ -18,7 +18,6 @@ import { memoryRoutes } from './memory/routes.tsx'
 import { newCaseRoutes } from './new-case/routes.tsx'
 import { paletteRoutes } from './palette/routes.ts'
 import { proofRoutes } from './proof/routes.tsx'
-import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
 import { rememberSetup } from './setup/known-setup.ts'
@@ -56,7 +55,6 @@ export function pages(service: HttpDeps, liveOutput: LogDeps['liveOutput']): Pag
     setupRoutes(deps),
     helpRoutes(deps),
     paletteRoutes(deps),
-    referenceRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

@@ -48,9 +48,9 @@ const PAGES: { path: string; shows: string[]; isShort?: true; isLarge?: true }[]
   { path: `${RESOLVED}/memory/review.md?source`, shows: ['NIST SP 800-132'] },
   { path: PROOF, shows: ['Old hashes were tried'] },
   {
-    path: '/docs',
+    path: '/help/requests',
     isLarge: true,
-    shows: ['Whether a case may be RESOLVED', 'last-event-id', 'X-Service-Event', 'proof_gate'],
+    shows: ['Whether a case may be RESOLVED', 'Last-Event-ID', 'createCase'],
   },
   { path: '/help', shows: ['Help pages'] },
   { path: '/help/console', shows: ['On this page', 'Keys'] },

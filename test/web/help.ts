@@ -22,6 +22,22 @@ t.test('the overview leads to every page of the docs', async (t) => {
   for (const name of NAMES) t.match(html, `href="/help/${name}"`)
 })
 
+t.test(
+  'the API has a page, with a section for each group that names every operation',
+  async (t) => {
+    const { json: api } = await app.request('GET', '/openapi.json')
+    const { status, headers } = await app.request('GET', '/docs')
+    t.strictSame([status, headers.location], [302, '/help/requests'])
+    const html = await get('/help/requests')
+    for (const { name } of api.tags) t.match(html, new RegExp(`<h2[^>]*>${name}</h2>`))
+    for (const methods of Object.values<Record<string, { operationId: string }>>(api.paths)) {
+      for (const { operationId } of Object.values(methods))
+        t.match(html, `<code>${operationId}</code>`)
+    }
+    t.match(await get('/help'), 'href="/help/requests"')
+  },
+)
+
 t.test('the questions stand under their sections', async (t) => {
   const html = await get('/help')
   t.match(

@@ -87,7 +87,7 @@ t.test('a few cases', async (t) => {
     t.match(html, /<time datetime="[^"]+" title="[^"]+" data-as="waiting">waiting since /)
   })
 
-  t.test('header, tab and list count the same: also what is to verify', async (t) => {
+  t.test('header and tab count the same: also what is to verify', async (t) => {
     const service = await openTestService(t)
     const { id } = await service.newCase({ title: 'Blocked' })
     await service.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
@@ -95,7 +95,6 @@ t.test('a few cases', async (t) => {
     await service.request('POST', `/cases/${other}/proof`, { type: 'log', content: 'seen' })
     const html = await get(service, '/')
     t.match(html, /<title>\(2\) Cases/)
-    t.match(html, /<strong>2 cases need you<\/strong>/)
     t.match(html, /id="waiting-count" data-count="2" title="2 cases need you: a plan, /)
     t.match(html, 'data-key-name="Cases"')
   })

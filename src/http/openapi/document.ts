@@ -42,7 +42,7 @@ export function openApiDocument(
   const used = JSON.stringify([paths, responses])
   const examples = (Object.keys(ERRORS) as ErrorCode[])
     .filter((code) => used.includes(`"#/components/examples/${code}"`))
-    .map((code) => [code, { summary: ERRORS[code].title, value: errorExample(code) }])
+    .map((code) => [code, { summary: ERRORS[code].title, value: errorExample(code)! }])
   const streamed = (Object.keys(STREAMED) as Streamed[]).map((name) => [name, anyOfThem(name)])
   return {
     openapi: '3.1.0',

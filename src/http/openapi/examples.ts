@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, type FieldError } from '../../model/app-error.ts'
+import { AppError, type ErrorCode } from '../../model/app-error.ts'
 import type { EventRow } from '../../model/event-row.ts'
 import { EVENTS, type EventName } from '../../model/events.ts'
 import { ERRORS } from '../errors.ts'
@@ -7,10 +7,11 @@ import { caseIdParam, proofIdParam, sessionIdParam, webhookIdParam } from '../sc
 import { exampleOf } from '../schemas/primitives.ts'
 import type { Json } from './json-schemas.ts'
 
-/** An error response with this code. */
-export function errorExample(code: ErrorCode): Json {
-  const { detail, ...members }: { detail: string; errors?: FieldError[] } = ERRORS[code].example
-  const { errors = [], ...extra } = members
+/** An error response with this code; null if it has no members of its own. */
+export function errorExample(code: ErrorCode): Json | null {
+  const { example } = ERRORS[code]
+  if (!example) return null
+  const { detail, errors = [], ...extra } = example
   return problemJson(new AppError(code, detail, { errors, extra }))
 }
 

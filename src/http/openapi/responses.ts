@@ -123,13 +123,17 @@ function errorOf(codes: readonly ErrorCode[]): Json {
     ...headersOf(codes.includes('unsupported_media_type') ? ACCEPTED : [], false),
   }
   const examples = Object.fromEntries(
-    codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+    codes
+      .filter((code) => ERRORS[code].example)
+      .map((code) => [code, { $ref: `#/components/examples/${code}` }]),
   )
   const described = isEmpty(headers) ? {} : { headers }
   return {
     description,
     ...described,
-    content: { 'application/problem+json': { schema, examples } },
+    content: {
+      'application/problem+json': { schema, ...(isEmpty(examples) ? {} : { examples }) },
+    },
   }
 }
 

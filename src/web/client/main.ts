@@ -117,7 +117,6 @@ import { startTimes } from './times.ts'
  *   data-status        of a comment
  *   data-tone          the meaning of a notice, a badge or a heading: `good`, `info`, `active`, `warn`, `bad`, `muted`, `plain`
  *   data-level         of a heading in an outline: its level
- *   data-method        the HTTP method of an operation
  */
 
 document.documentElement.classList.add('js')

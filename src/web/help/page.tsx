@@ -2,7 +2,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { Heading, Rendered } from '../../rendering/markdown/options.ts'
 import type { PageAssets } from '../assets.ts'
-import { API_REFERENCE, HELP, helpPage } from '../shell/addresses.ts'
+import { API_PAGE, HELP, helpPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { TextBox } from '../shell/text-box.tsx'
@@ -153,7 +153,7 @@ function HelpNav({ help: { groups }, current }: { help: Help; current: HelpPage 
       <h2>Help pages</h2>
       <ul class="plain-list">
         {link(HELP, 'Overview', current === undefined)}
-        {link(API_REFERENCE, 'Requests, with examples', false)}
+        {link(helpPage(API_PAGE), 'API reference', current?.name === API_PAGE)}
       </ul>
       {groups.map(({ title, pages }) => (
         <>

@@ -6,7 +6,15 @@ import { renderText } from '../../rendering/markdown/markdown.ts'
 import type { Rendered } from '../../rendering/markdown/options.ts'
 import type { PageDeps } from '../deps.ts'
 import type { PaletteLink } from '../palette/routes.ts'
-import { HELP, HELP_ANCHORS, HELP_PICTURES, helpPage, PALETTE_HELP } from '../shell/addresses.ts'
+import {
+  API_PAGE,
+  API_REFERENCE,
+  HELP,
+  HELP_ANCHORS,
+  HELP_PICTURES,
+  helpPage,
+  PALETTE_HELP,
+} from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import {
   addressesFrom,
@@ -20,7 +28,7 @@ import {
 import { DocPage, HelpOverview } from './page.tsx'
 
 /** The docs of the package, as pages of the console. */
-export function helpRoutes({ assets }: PageDeps): Hono<ServiceEnv> {
+export function helpRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   let known: Help | undefined
   const read = () => {
@@ -55,6 +63,23 @@ export function helpRoutes({ assets }: PageDeps): Hono<ServiceEnv> {
         href,
       })),
     ])
+  })
+
+  app.get(API_REFERENCE, (c) => c.redirect(helpPage(API_PAGE)))
+
+  app.get(helpPage(API_PAGE), pageHeaders(), async (c) => {
+    const { apiPage } = await import('./api-page.ts')
+    const text = apiPage(service)
+    const page = {
+      name: API_PAGE,
+      path: '',
+      title: 'API reference',
+    }
+    const rendered = await renderText(text, { idPrefix: HELP_ANCHORS })
+    return pageResponse(
+      c,
+      <DocPage assets={assets} help={read()} page={page} text={text} rendered={rendered} />,
+    )
   })
 
   app.get(`${HELP}/:name`, pageHeaders(), async (c) => {

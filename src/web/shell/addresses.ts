@@ -5,7 +5,9 @@ export const CASES = '/'
 export const NEW_CASE = '/new'
 /** Of the agents in terminals; `/conversations` is the endpoint. */
 export const AGENTS = '/agents'
+/** Leads to the help page of the API. */
 export const API_REFERENCE = '/docs'
+export const API_PAGE = 'requests'
 /** The pages of the package's docs. */
 export const HELP = '/help'
 export const HELP_PICTURES = '/help-pictures'

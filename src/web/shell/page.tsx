@@ -32,7 +32,6 @@ export interface PageProps {
     | 'session'
     | 'log'
     | 'changes'
-    | 'reference'
     | 'help'
     | 'setup'
   /** What the title and the icon of the tab say first. */
@@ -113,7 +112,7 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
           <a
             class="site-docs"
             href={HELP}
-            aria-current={kind === 'help' || kind === 'reference' ? 'page' : undefined}
+            aria-current={kind === 'help' ? 'page' : undefined}
           >
             Help
           </a>
