@@ -165,9 +165,13 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     t.equal(await form.locator('[name=intent]').inputValue(), 'Fix the sign-in.')
     await fits(t, page, 'the form of an intent')
     await form.locator('[name=paths]').fill('src/**, README.md')
-    visitor.expect(/status of 422/)
+    t.match(
+      await form.locator('summary').innerText(),
+      'May write to: src/**, README.md · may run: nothing · proved by: npm test -- --fast',
+    )
     await page.keyboard.press('Control+Enter')
-    t.match(await form.locator('.form-error').innerText(), /an agent that carries it out/)
+    t.match(page.url(), /\/case\/[0-9a-f-]{36}$/, 'no agent is chosen yet')
+    t.notOk(await form.locator('option[value=runbook]').count(), 'a runbook carries out none')
     await form.getByRole('button', { name: 'Cancel' }).click()
   })
 

@@ -104,7 +104,7 @@ export async function approveSession(
 ): Promise<ExitCode> {
   const { terminal, json } = context
   requireWaiting(session)
-  const approved = await decide(context, session, options)
+  const approved = await askToApprove(context, session, options)
   if (approved === null) {
     terminal.warn('not approved; nothing was run')
     return EXIT.notApproved
@@ -133,11 +133,11 @@ export async function approveSession(
   return done.state === 'plan_ready' ? EXIT.notApproved : sessionExitCode(done)
 }
 
-/** The approved session; null if the answer was no. */
-async function decide(
+/** Shows the plan, and asks whether it may run. The approved session; null if the answer was no. */
+export async function askToApprove(
   context: CommandContext,
   first: SessionJson,
-  { yes, sha, note, sign, key, queue }: Options,
+  { yes, sha, note, sign, key, queue }: Options = {},
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
   let waits = queue

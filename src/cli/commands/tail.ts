@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { askWhenReady } from '../follow/ask-when-ready.ts'
 import { watchAttention } from '../follow/attention-watch.ts'
 import { follow, sessionExitCode } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
@@ -32,7 +33,7 @@ export function command(): Command {
       ['casefile tail "sign-in"', 'Watch it run.'],
       ['casefile tail c12d 2 --json', 'One event per line.'],
     ],
-    more: 'Earlier events come first. It continues when the service restarts. Ctrl-C leaves the session running. When the case needs you, the terminal gets a desktop notification (OSC 9); not with --json, NO_COLOR or TERM=dumb.',
+    more: 'Earlier events come first. Ctrl-C leaves the session running. When the case needs you, the terminal gets a desktop notification (OSC 9); not with --json, NO_COLOR or TERM=dumb. A plan that waits is shown: y approves exactly that text.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }
@@ -56,15 +57,23 @@ async function run(
     terminal.warn(`session ${session.number} keeps running. Follow it again with: ${again}`)
   }
   signal.addEventListener('abort', leave)
-  const watch = terminal.isTerminal ? watchAttention(context, { caseId: id, bell }) : null
+  const asks = terminal.canAsk && !json && !isOwn() ? askWhenReady(context, session) : null
+  const watch = terminal.isTerminal
+    ? watchAttention(context, { caseId: id, bell, onChange: () => asks?.look() })
+    : null
   try {
-    if (session.state === 'plan_ready') {
+    asks?.look()
+    if (session.state === 'plan_ready' && !asks) {
       const next = `casefile approve ${nameOf(session)}`
       terminal.warn(`session ${session.number} waits for your approval. Next: ${next}`)
     }
     // without a service, nothing can approve the plan while this command waits
     const until = isOwn() ? ['plan_ready'] : []
-    const last = await follow(context, session, { until, envelopes: json })
+    const last = await follow(context, session, {
+      until,
+      envelopes: json,
+      asks: asks !== null,
+    })
     if (!json && last.state === 'failed') sayFailed(terminal, last)
     else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
     const isNew = last.state !== session.state
@@ -74,6 +83,7 @@ async function run(
     }
     return sessionExitCode(last)
   } finally {
+    asks?.stop()
     watch?.stop()
     signal.removeEventListener('abort', leave)
   }

@@ -16,7 +16,7 @@ export interface EventPrinter {
   end(): void
 }
 
-export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrinter {
+export function eventPrinter(terminal: Terminal, line: ProgressLine, asks = false): EventPrinter {
   const output = stepOutput(terminal)
   let steps = 0
   const seen = new Map<string, number>()
@@ -32,7 +32,8 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
     } else if (type === 'queued') {
       line.show('waiting in line', from)
     } else if (type === 'session_state_changed') {
-      line.show(PROGRESS[String(payload.new_state)] ?? '', from)
+      const state = String(payload.new_state)
+      line.show(asks && state === 'plan_ready' ? '' : (PROGRESS[state] ?? ''), from)
     }
   }
 

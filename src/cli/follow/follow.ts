@@ -21,6 +21,8 @@ export interface FollowOptions {
   until?: readonly string[]
   /** Shows only the progress line. */
   silent?: boolean
+  /** A question stands in the last line while a plan waits. */
+  asks?: boolean
   /** Prints one event per line as JSON. */
   envelopes?: boolean
 }
@@ -33,7 +35,7 @@ export async function follow(
 ): Promise<SessionJson> {
   const { client, terminal } = context
   const progress = progressLine(terminal)
-  const printer: EventPrinter = eventPrinter(terminal, progress)
+  const printer: EventPrinter = eventPrinter(terminal, progress, options.asks)
   let hasBegun = options.from === undefined
   const print = (event: ReceivedEvent) => {
     hasBegun ||= event.type === options.from

@@ -36,6 +36,7 @@ export function progressLine(terminal: Terminal): ProgressLine {
     show(wanted, from = Date.now()) {
       text = wanted
       since = from
+      if (text === '') clear()
       draw()
     },
     around(print) {

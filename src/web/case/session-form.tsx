@@ -1,5 +1,6 @@
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { MAX_INTENT } from '../../model/intent.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleName } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import type { StartObjections } from '../../sessions/start-checks.ts'
@@ -21,9 +22,11 @@ export const TASKS: Record<SessionType, { task: string; hint: string }> = {
   },
 }
 
-/** The smallest plan: client/setup.ts fills in what the case and the repository propose. */
+/** The smallest plan: setup/client.ts fills in what the case and the repository propose, approves it, and goes to its run. */
 export function IntentForm({ data }: { data: CasePageData }) {
-  const { id, objections } = data
+  const { id, objections, provider } = data
+  const agents = data.providers.filter((choice) => choice.id !== OWN_PROVIDER)
+  const hasAgent = agents.some((choice) => choice.id === provider && !choice.disabled)
   const list = (name: string, label: string, hint: string) => (
     <Field id={`intent-${name}`} label={label} hint={hint}>
       <input
@@ -47,15 +50,20 @@ export function IntentForm({ data }: { data: CasePageData }) {
         <Field id="intent-text" label="What do you want done?">
           <input id="intent-text" name="intent" required maxlength={MAX_INTENT} />
         </Field>
-        {list('paths', 'May write to', 'Such as src/login/**, README.md')}
-        {list('commands', 'May run', 'Such as npm run build; what only reads always may')}
-        {list('proof', 'Proved by', 'Such as npm test; it may run, too')}
-        <Field id="intent-provider" label="Who does it?">
-          <ProviderSelect id="intent-provider" name="provider" choices={data} />
-        </Field>
-        <FormActions submit="Continue" primary disabled={objections.folder !== null}>
-          <span class="small muted">Nothing plans. It starts when you approve.</span>
-        </FormActions>
+        <details class="show-more" id="intent-limits" open={!hasAgent}>
+          <summary data-keep>Its limits</summary>
+          {list('paths', 'May write to', 'Such as src/login/**, README.md')}
+          {list('commands', 'May run', 'Such as npm run build; what only reads always may')}
+          {list('proof', 'Proved by', 'Such as npm test; it may run, too')}
+          <Field id="intent-provider" label="Who does it?">
+            <ProviderSelect
+              id="intent-provider"
+              name="provider"
+              choices={{ ...data, providers: agents }}
+            />
+          </Field>
+        </details>
+        <FormActions submit="Approve and run" primary disabled={objections.folder !== null} />
       </form>
     </FormDisclosure>
   )

@@ -1,7 +1,9 @@
-import { isControlChanged } from '../client/form-fields.ts'
-import { showError } from '../client/forms.tsx'
-import { type Problem, send } from '../client/send.ts'
+import { isControlChanged, lockForm } from '../client/form-fields.ts'
+import { finish, showError } from '../client/forms.tsx'
+import { type Problem, type Sent, send } from '../client/send.ts'
 import { showSoon, startSetupForm } from './client/setup-form.tsx'
+
+const INTENT_FORM = 'new-intent-form'
 
 /** The setup of a workspace, menus of agents, and cases that have nothing to plan with. */
 export function startSetup(): void {
@@ -23,6 +25,11 @@ export function startSetup(): void {
     const button = target.closest<HTMLElement>('[data-run-tests]')
     if (button) void runTests(button, button.dataset.runTests!)
   })
+  document.addEventListener('input', ({ target }) => {
+    const form = (target as Element).closest<HTMLFormElement>(`#${INTENT_FORM}`)
+    if (form) showLimits(form)
+  })
+  document.addEventListener('sent', (event) => void runIntent(event as CustomEvent<Sent>))
   document.addEventListener('change', follow)
   document.addEventListener('refreshed', follow)
   document.addEventListener('submit', stopEmptyPlan, true)
@@ -131,6 +138,38 @@ async function proposeIntent(form: HTMLFormElement): Promise<void> {
     const input = form.elements.namedItem(name) as HTMLInputElement
     if (input.value === '') input.value = entries.join(', ')
   }
+  showLimits(form)
+  // an intent that may write nothing is seldom meant
+  if (fieldValue(form, 'paths') === '') form.querySelector('details')!.open = true
+}
+
+const fieldValue = (form: HTMLFormElement, name: string) =>
+  (form.elements.namedItem(name) as HTMLInputElement).value.trim()
+
+/** What the intent allows, also where its fields are folded: it is approved with the click that sends it. */
+function showLimits(form: HTMLFormElement): void {
+  const listed = (name: string) => fieldValue(form, name) || 'nothing'
+  const parts = [
+    `May write to: ${listed('paths')}`,
+    `may run: ${listed('commands')}`,
+    `proved by: ${listed('proof')}`,
+    `by ${fieldValue(form, 'provider') || 'no agent yet'}`,
+  ]
+  form.querySelector('summary')!.textContent = parts.join(' · ')
+}
+
+/** Approves the intent that the form has just made a session of, and goes to it. */
+async function runIntent(event: CustomEvent<Sent>): Promise<void> {
+  const form = event.target as HTMLFormElement
+  const { detail: sent } = event
+  if (form.id !== INTENT_FORM || !sent.ok || sent.body.state !== 'plan_ready') return
+  event.preventDefault()
+  const { case_id, id, plan_sha256 } = sent.body
+  const unlock = lockForm(form)
+  // where that is not possible, it waits on its page
+  await send('POST', `/cases/${case_id}/sessions/${id}/approve`, { plan_sha256, queue: true })
+  unlock()
+  await finish(form, sent.body)
 }
 
 /** A key sends a form whose button is hidden, too. */
