@@ -87,7 +87,7 @@ async function nextLines(
     ...used,
     'Next:',
     ...(isCurrent ? [] : [line(`casefile use ${short}`, 'it is then current in this folder')]),
-    line(provider, 'in this folder; ask it for a plan'),
+    line(provider, 'in this folder, in any mode; it asks before it changes anything'),
     `or let Casefile start the agent: casefile start ${short}`,
   ]
 }

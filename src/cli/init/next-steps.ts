@@ -46,7 +46,7 @@ function nextSteps({ agent, inTerminal, uncommitted }: Done): string[] {
       return [
         `${CREATE_CASE} --use   (makes the case current here)`,
         'casefile serve --open',
-        `${agent}   (in another terminal; ask it for a plan)`,
+        `${agent}   (in another terminal, in any mode; it asks before it changes anything)`,
       ]
     }
     if (agent === 'none' || agent === OWN_PROVIDER) {
