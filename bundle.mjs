@@ -3,9 +3,9 @@
  * docs/decisions.md (18) says why.
  */
 import { execFileSync } from 'node:child_process'
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { notices } from './notices.mjs'
@@ -93,11 +93,31 @@ const lazyParts = {
     }))
   },
 }
+/** The folders of agents, which src/runners/agents/registry.ts loads by name, are in the file of the registry. */
+const agentFolders = {
+  name: 'agent folders',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/agents\/registry\.ts$/ }, async ({ path }) => {
+      const folders = (await readdir(dirname(path), { recursive: true }))
+        .filter((file) => /^\w+\/agent\.ts$/.test(file))
+        .map((file) => file.slice(0, -'/agent.ts'.length))
+      const text = await readFile(path, 'utf8')
+      return {
+        contents: [
+          ...folders.map((name) => `import * as ${name} from './${name}/agent.ts'`),
+          `const folderModules = { ${folders} }`,
+          text.replace(/import\(.*?agent\.ts`\)/, 'folderModules[name]'),
+        ].join('\n'),
+        loader: 'ts',
+      }
+    })
+  },
+}
 const program = await build({
   ...options,
   entryPoints: PROGRAM,
   splitting: true,
-  plugins: [lazyParts],
+  plugins: [lazyParts, agentFolders],
 })
 const workers = await build({ ...options, entryPoints: WORKERS })
 /** What src/package-files.ts loads at its first use. */

@@ -72,6 +72,7 @@ export const PARTS = {
       'test/hooks/real-others.ts',
       'test/runners/real-agents.ts',
       'test/runners/real-sandbox-runtime.ts',
+      'test/runners/sixth-agent.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',
       'test/sessions/real-agents.ts',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { CommandSpec } from '../../src/runners/agents/agent.ts'
@@ -67,7 +67,7 @@ t.test('what an agent needs of the home folder', async (t) => {
     ['codex', { CODEX_HOME: 'relative' }, [`${HOME}/.codex`], []],
     ['gemini', {}, [`${HOME}/.gemini`], []],
     ['gemini', { GEMINI_CLI_HOME: '/g' }, ['/g/.gemini'], []],
-    ['copilot', { COPILOT_HOME: '/p' }, ['/p'], []],
+    ['copilot', { COPILOT_HOME: '/p' }, ['/p', `${HOME}/.cache/copilot`], []],
     [
       'opencode',
       { XDG_CACHE_HOME: '/cache' },
@@ -82,6 +82,17 @@ t.test('what an agent needs of the home folder', async (t) => {
   ]
   for (const [id, env, paths, files] of rows) t.match(at(id, env), { paths, files }, id)
   t.strictSame(at('copilot', { XDG_RUNTIME_DIR: '/run/1' }).seen, [`${HOME}/.config/gh`, '/run/1'])
+})
+
+t.test('docs/agents.md has the newest versions that tests have seen', async (t) => {
+  const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+  for (const { id, seen } of KNOWN_AGENTS)
+    t.ok(
+      page
+        .split('\n')
+        .some((row) => row.startsWith(`\`${id}\` |`) && row.endsWith(` ${seen.at(-1)}`)),
+      id,
+    )
 })
 
 t.test('whether an agent is logged in', async (t) => {

@@ -150,8 +150,13 @@ async function scoped(t: Test, provider: RealAgentId): Promise<void> {
   mkdirSync(join(root, 'made'))
   const { session } = await finished(service, ref)
   t.match(session, { state: 'complete', refused: { work: 2 } }, trail(ref))
-  t.match(trail(ref), /denied .*out\.txt\b.* is outside the scope/)
-  t.match(trail(ref), /denied .*touch made\/x\\?" is outside the scope/)
+  // Codex writes by a command
+  const outside = provider === 'codex' ? 'it writes out.txt, which is' : 'out.txt is'
+  const scope = 'outside the scope of the plan'
+  t.ok(trail(ref).includes(` reason="Casefile: ${outside} ${scope} (paths: made/**). Stay`))
+  t.ok(
+    trail(ref).includes(`reason="Casefile: \\"touch made/x\\" is ${scope} (commands: echo). Stay`),
+  )
   t.strictSame(readdirSync(join(root, 'made')).sort(), ['by-command.txt', 'in.txt'])
 }
 

@@ -1,41 +1,21 @@
-import type { AgentName } from '../../model/agent-names.ts'
+import { AGENT_NAMES, type AgentName } from '../../model/agent-names.ts'
 import type { StreamName } from '../../model/settings.ts'
 import type { Agent } from './agent.ts'
-import { claudeDialect } from './claude/hooks.ts'
-import { claudeHooks } from './claude/install.ts'
-import { claude } from './claude/run.ts'
-import { codexDialect } from './codex/hooks.ts'
-import { codexHooks } from './codex/install.ts'
-import { codex } from './codex/run.ts'
-import { copilotDialect } from './copilot/hooks.ts'
-import { copilotHooks } from './copilot/install.ts'
-import { copilot } from './copilot/run.ts'
+import type { AgentFolder } from './agent-folder.ts'
 import { createEventParser } from './event-parser.ts'
-import { geminiDialect } from './gemini/hooks.ts'
-import { geminiHooks } from './gemini/install.ts'
-import { gemini } from './gemini/run.ts'
-import type { HookDialect } from './hooks/hook-event.ts'
-import type { AgentHooks } from './install/agent-hooks.ts'
-import { opencodeDialect } from './opencode/hooks.ts'
-import { opencodeHooks } from './opencode/install.ts'
-import { opencode } from './opencode/run.ts'
 import type { CreateParser } from './parser-kit.ts'
 import { createPlainParser } from './plain.ts'
 
-/** What the folder of an agent has: how it runs, how its hooks speak, and how they are installed. */
-interface AgentFolder {
-  run: Agent
-  hooks: HookDialect
-  install: AgentHooks
-}
+/** Loaded by their names, so that an agent is a folder here and a name in the model. No folder may import this file. */
+const folders = AGENT_NAMES.map(async (name) => {
+  const { folder } = (await import(`./${name}/agent.ts`)) as { folder: AgentFolder }
+  return [name, folder] as const
+})
 
-export const AGENTS: Readonly<Record<AgentName, AgentFolder>> = {
-  claude: { run: claude, hooks: claudeDialect, install: claudeHooks },
-  codex: { run: codex, hooks: codexDialect, install: codexHooks },
-  gemini: { run: gemini, hooks: geminiDialect, install: geminiHooks },
-  opencode: { run: opencode, hooks: opencodeDialect, install: opencodeHooks },
-  copilot: { run: copilot, hooks: copilotDialect, install: copilotHooks },
-}
+export const AGENTS = Object.fromEntries(await Promise.all(folders)) as Record<
+  AgentName,
+  AgentFolder
+>
 
 /**
  * The non-interactive modes of the known agents, as measured with the versions in docs/agents.md. Each reads its

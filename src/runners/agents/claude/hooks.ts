@@ -21,6 +21,7 @@ import { transcriptUsage } from './usage.ts'
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claudeDialect: HookDialect = {
   agent: 'claude',
+  isFrom: isFromClaude,
   async read(body, place) {
     const event = await readClaudeEvent(body, place)
     if (!('kind' in event) || event.kind !== 'calling') return event
@@ -44,6 +45,14 @@ const TOOL_EVENTS: readonly unknown[] = [
   'PostToolUse',
   'PostToolUseFailure',
 ]
+
+const EVENT =
+  /^(?:UserPromptSubmit|PreToolUse|PermissionRequest|PostToolUse|PostToolUseFailure|Stop)$/
+
+/** Whether an event has one of Claude's names. Those of a conversation's begin and end are other agents' too. */
+export function isFromClaude({ hook_event_name }: Readonly<Record<string, unknown>>): boolean {
+  return EVENT.test(asString(hook_event_name) ?? '')
+}
 
 /** Reads an event in Claude's words; `toTool` reads the tools of another agent. */
 export async function readClaudeEvent(

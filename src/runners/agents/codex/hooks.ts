@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { serviceProgram } from '../../../files/service-program.ts'
-import { answerClaude, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
+import { answerClaude, denyClaude, isFromClaude, readClaudeEvent } from '../claude/hooks.ts'
 import type { HookDialect, HookEvent } from '../hooks/hook-event.ts'
 import { toolOf } from '../hooks/hook-tool.ts'
 import { linesWith } from '../hooks/transcript.ts'
@@ -18,6 +18,7 @@ const SEND_MS = 20_000
  */
 export const codexDialect: HookDialect = {
   agent: 'codex',
+  isFrom: isFromClaude,
   async read(body, place) {
     const event = await readClaudeEvent(body, place, (name, input) =>
       toolOf(CODEX_TOOLS, name, input),

@@ -20,6 +20,7 @@ import { COPILOT_TOOLS } from './tools.ts'
  */
 export const copilotDialect: HookDialect = {
   agent: 'copilot',
+  isFrom: (body) => 'toolName' in body || 'toolArgs' in body,
   read,
   answer,
   deny,

@@ -56,16 +56,14 @@ const CLAUDE_NAMES: Readonly<Record<string, string>> = {
  */
 export const cursor: HookDialect = {
   agent: 'cursor',
+  // the fields that all of its hooks get
+  isFrom: (body) =>
+    'cursor_version' in body || ('conversation_id' in body && 'generation_id' in body),
   read: async (body, { root }) => read(body, root),
   answer,
   deny,
   // it shows one only with a denial
   noticeFields: () => null,
-}
-
-/** Whether the fields are those that all hooks of Cursor get. */
-export function isFromCursor(body: Readonly<Record<string, unknown>>): boolean {
-  return 'cursor_version' in body || ('conversation_id' in body && 'generation_id' in body)
 }
 
 function read(body: Record<string, unknown>, root: string): HookEvent | Unreadable {

@@ -14,6 +14,8 @@ import { linesWith } from '../hooks/transcript.ts'
 import { asRecord, asString } from '../unknown-record.ts'
 import { GEMINI_TOOLS } from './tools.ts'
 
+const EVENT = /^(?:Before|After)(?:Tool|Agent|Model|ToolSelection)$/
+
 const isPlanFile = (path: string) =>
   /[/\\]\.gemini[/\\]tmp[/\\].*[/\\]plans[/\\][^/\\]+\.md$/.test(path)
 
@@ -23,6 +25,7 @@ const isPlanFile = (path: string) =>
  */
 export const geminiDialect: HookDialect = {
   agent: 'gemini',
+  isFrom: ({ hook_event_name }) => EVENT.test(asString(hook_event_name) ?? ''),
   read,
   answer,
   deny,

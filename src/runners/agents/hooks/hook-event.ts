@@ -81,6 +81,8 @@ export interface HookPlace {
 /** How an agent's hooks speak. */
 export interface HookDialect {
   agent: HookAgent
+  /** Whether the body shows that it is in this dialect; the first events of a conversation may not. */
+  isFrom(body: Readonly<Record<string, unknown>>): boolean
   read(body: Record<string, unknown>, place: HookPlace): Promise<HookEvent | Unreadable>
   /** The JSON to answer, without the notice; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null

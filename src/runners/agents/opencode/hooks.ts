@@ -1,5 +1,5 @@
 import { NO_USAGE, tokenSums } from '../agent-usage.ts'
-import { answerClaude, denyClaude, readClaudeEvent } from '../claude/hooks.ts'
+import { answerClaude, denyClaude, isFromClaude, readClaudeEvent } from '../claude/hooks.ts'
 import type { HookDialect } from '../hooks/hook-event.ts'
 import { toolOf } from '../hooks/hook-tool.ts'
 import { asRecord } from '../unknown-record.ts'
@@ -8,6 +8,7 @@ import { OPENCODE_TOOLS } from './tools.ts'
 /** The plugin for opencode, which speaks Claude's words with the tools of opencode. */
 export const opencodeDialect: HookDialect = {
   agent: 'opencode',
+  isFrom: isFromClaude,
   async read(body, place) {
     const event = await readClaudeEvent(body, place, (name, input) =>
       toolOf(OPENCODE_TOOLS, name, input),

@@ -52,6 +52,8 @@ const TOOLS: AgentTools = {
  */
 export const vscode: HookDialect = {
   agent: 'vscode',
+  // only it names the event so
+  isFrom: (body) => 'hookEventName' in body && !('toolArgs' in body),
   read: (body, place) =>
     readClaudeEvent(claudeNames(body), place, (name, input) => toolOf(TOOLS, name, input)),
   answer(event, answer) {
@@ -60,11 +62,6 @@ export const vscode: HookDialect = {
     return { hookSpecificOutput: { hookEventName: 'Stop', decision: 'block', reason } }
   },
   deny: denyClaude,
-}
-
-/** Whether the event is named as only VS Code does. */
-export function isFromVsCode(body: Readonly<Record<string, unknown>>): boolean {
-  return 'hookEventName' in body && !('toolArgs' in body)
 }
 
 function claudeNames(body: Record<string, unknown>): Record<string, unknown> {
