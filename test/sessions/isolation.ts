@@ -10,11 +10,11 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startProgramsBy } from '../../src/platform/program.ts'
-import { startProgram } from '../../src/platform/program-child.ts'
 import { commit, git, newFolder, write } from '../fixtures/git-repository.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
+import { programs } from '../fixtures/small-process.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const PROJECT = {
@@ -349,16 +349,16 @@ t.test('what keeps a working folder from isolation is said before approval', asy
   t.match((await page()).text, /a branch named casefile keeps git from making branches/)
   // as git is killed that takes too long
   startProgramsBy(async (call, signal) => ({
-    ...(await startProgram(call, signal)),
+    ...(await programs(call, signal)),
     exit: null,
     signal: 'SIGKILL',
   }))
-  t.teardown(() => startProgramsBy(startProgram))
+  t.teardown(() => startProgramsBy(programs))
   t.match(await page(), {
     status: 200,
     text: /git cannot tell whether it can: git config was ended/,
   })
-  startProgramsBy(startProgram)
+  startProgramsBy(programs)
   const answer = await service.request('POST', `${ref.path}/approve`)
   t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
