@@ -131,7 +131,7 @@ const FORMS: Record<ActName, readonly [kind: HistoryKind, ...forms: string[]]> =
 
 export const ACT_NAMES = Object.keys(FORMS) as ActName[]
 
-const WHERE: Record<Place, string> = {
+export const PLACE_WORDS: Record<Place, string> = {
   console: 'in the console',
   terminal: 'in the terminal',
   mcp: 'by MCP',
@@ -174,9 +174,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
     write: (count: number) => counted(count, 'comment'),
   },
   where: {
-    shape: Object.values(WHERE).join('|'),
-    read: (text) => Object.entries(WHERE).find(([, words]) => words === text)![0],
-    write: (place: Place) => WHERE[place],
+    shape: Object.values(PLACE_WORDS).join('|'),
+    read: (text) => Object.entries(PLACE_WORDS).find(([, words]) => words === text)![0],
+    write: (place: Place) => PLACE_WORDS[place],
   },
   state: { shape: 'complete|failed|abandoned' },
   proof: { shape: '[0-9a-f]{8}' },

@@ -267,6 +267,6 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await page.selectOption('#plan-provider', 'runbook')
     await page.click('#create-and-plan')
     await page.waitForURL(/\/case\/[0-9a-f-]{36}$/)
-    t.equal(await page.locator('#history .timeline-session').count(), 0)
+    t.equal(await page.locator('#history [data-kind=session]').count(), 0)
   })
 })

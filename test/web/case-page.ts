@@ -22,7 +22,7 @@ t.test('a new case', async (t) => {
   t.match(html, /<h3 id="text-why">Why<\/h3>/, 'its headings are below that of the card')
   t.match(html, '<code>sum</code>')
   t.match(textOf(html, 'gate'), /Incomplete.*Missing: At least one verified proof/)
-  t.match(textOf(html, 'history'), /History 1 .*created the case.*No session yet/)
+  t.match(textOf(html, 'history'), /History .*created the case.*No session yet/)
   t.match(textOf(html, 'memory'), 'case.md')
   t.notMatch(html, 'id="resolve"', 'nothing to resolve it with')
   t.match(html, /<option value="RESOLVED"[^>]* disabled/, 'nor in the list of states')
@@ -179,22 +179,19 @@ t.test('the history is the main column', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(html, '<title>● question · Told in order ·')
     t.match(textOf(html, 'question-waits'), /needs your answer\. 8 or &lt;24&gt; hours\?/)
-    t.match(
-      textOf(html, 'history-2'),
-      /Ada asked Open → Needs your input .* 8 or &lt;24&gt; hours\? Your answer/,
-    )
+    t.match(textOf(html, 'history-2'), /Ada asked 8 or &lt;24&gt; hours\? Your answer/)
     t.match(formTag(html, 'answer-form'), `action="/cases/${id}/answer"`)
   })
-  await t.test('the answer follows, with the state that the case went back to', async (t) => {
+  await t.test('the answer follows', async (t) => {
     await act('POST', '/answer', { text: '8 hours' })
     const html = await pageOf(`/case/${id}`)
-    t.match(textOf(html, 'history-3'), /^Ada answered Needs your input → Open .* 8 hours$/)
+    t.match(textOf(html, 'history-3'), /^Ada answered 8 hours /)
     t.notMatch(html, 'id="history-4"', 'the change of the state is part of it')
     t.notMatch(html, 'answer-form')
   })
 })
 
-t.test('a long history is folded in the middle, and can be narrowed', async (t) => {
+t.test('a long history is folded in the middle', async (t) => {
   const { id } = await app.newCase({ title: 'Long' })
   const lines = Array.from({ length: 200 }, (_, n) => {
     const at = new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
@@ -202,13 +199,8 @@ t.test('a long history is folded in the middle, and can be narrowed', async (t) 
   })
   writeFileSync(app.file(id, 'history.md'), `# History\n\n${lines.join('\n')}\n`)
   const html = await pageOf(`/case/${id}`)
-  t.match(textOf(html, 'history'), /History 20[01] All Decisions Sessions Proof/)
   t.match(textOf(html, 'more-history'), /^Show 17[01] more entries/)
   t.match(textOf(html, 'more-history'), 'Note 100.', 'all of it is there')
-  const notes = textOf(await pageOf(`/case/${id}?history=decisions`), 'history')
-  t.match(notes, 'Note 100.')
-  t.notMatch(notes, 'edited title')
-  t.notMatch(textOf(await pageOf(`/case/${id}?history=proof`), 'history'), 'Note 100.')
 })
 
 t.test('a plan that waits comes first', async (t) => {
@@ -216,7 +208,7 @@ t.test('a plan that waits comes first', async (t) => {
   const html = await pageOf(`/case/${id}`)
   t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
   t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
-  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready runbook/)
+  t.match(textOf(html, 'session-1'), /Session 1 runbook Plan ready/)
 })
 
 t.test('problems have a place, a message and what to do', async (t) => {

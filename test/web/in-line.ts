@@ -42,12 +42,12 @@ t.test('a session in line is not shown as running', async (t) => {
     'Session 1 waits in line: next, after session 1 of “First”. Go to session 1',
   )
   t.match(textOf(html, 'session-1'), /In line/)
-  t.match(textOf(html, 'history'), /put session 1 in line/)
+  t.match(textOf(html, 'history'), /put it in line/)
   t.match((await pageOf('/')).replace(/<[^>]*>/g, ' '), /In line\s+session 1 waits in line/)
 
   await must(service, 'DELETE', `${second.path}/queue`)
   const left = await pageOf(`/case/${second.case_id}`)
-  t.match(textOf(left, 'history'), /took session 1 out of the line/)
+  t.match(textOf(left, 'history'), /took it out of the line/)
   t.notMatch(left, 'id="in-line"')
   const again = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(

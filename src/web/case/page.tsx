@@ -33,7 +33,6 @@ import { FirstSession } from './first-session.tsx'
 import { GateCard } from './gate-card.tsx'
 import { ProofCard } from './proof-card.tsx'
 import { StateCard } from './state-card.tsx'
-import type { TimelineFilter } from './timeline.ts'
 import { TimelineCard } from './timeline-card.tsx'
 import { ToVerify } from './to-verify.tsx'
 import { UnappliedWork } from './unapplied.tsx'
@@ -41,15 +40,13 @@ import { UnappliedWork } from './unapplied.tsx'
 interface CasePageProps {
   data: CasePageData
   similar: ResolvedCase[] | null
-  /** What the history is narrowed to. */
-  filter: TimelineFilter | null
   /** "Create and plan" has just created the case, and its session did not start. */
   isNotPlanned: boolean
   assets: PageAssets
 }
 
 /** A case, with what waits for the operator first. */
-export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePageProps) {
+export function CasePage({ data, similar, isNotPlanned, assets }: CasePageProps) {
   const { id, json, broken } = data
   return (
     <Page
@@ -89,7 +86,7 @@ export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePa
         </div>
         <div class="column main">
           <DescriptionCard data={data} />
-          <TimelineCard data={data} filter={filter} />
+          <TimelineCard data={data} />
           <ProofCard data={data} />
         </div>
         <div class="column">

@@ -5,7 +5,6 @@ import type { PageDeps } from '../deps.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { loadCasePage, loadSimilarCases } from './data.ts'
 import { CasePage } from './page.tsx'
-import { isTimelineFilter } from './timeline.ts'
 
 /** The page of a case. */
 export function caseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
@@ -14,14 +13,11 @@ export function caseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
   app.get('/case/:id', pageHeaders(), async (c) => {
     const data = await loadCasePage({ service, setup }, await service.store.read(caseId(c)))
     const similar = await loadSimilarCases(service, data, c.req.query('similar') !== undefined)
-    const asked = c.req.query('history')
-    const filter = isTimelineFilter(asked) ? asked : null
     return pageResponse(
       c,
       <CasePage
         data={data}
         similar={similar}
-        filter={filter}
         isNotPlanned={c.req.query('not-planned') !== undefined}
         assets={assets}
       />,

@@ -2,56 +2,41 @@ import { counted } from '../../model/amounts.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { sessionUsage } from '../../model/session-usage.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
-import { casePage, memoryPage } from '../shell/addresses.ts'
-import { Tabs } from '../shell/tabs.tsx'
+import { memoryPage } from '../shell/addresses.ts'
 import type { CasePageData } from './data.ts'
 import { lacksPlan } from './first-session.tsx'
 import { IntentForm, SessionForm } from './session-form.tsx'
-import {
-  filterTimeline,
-  foldTimeline,
-  TIMELINE_FILTERS,
-  type TimelineFilter,
-  type TimelineItem,
-  timelineItems,
-} from './timeline.ts'
-import { TimelineIcons } from './timeline-icons.tsx'
-import { PendingQuestion, TimelineEntry } from './timeline-item.tsx'
+import { foldTimeline, isSession, type TimelineItem, timelineItems } from './timeline.ts'
+import { CommentForm, PendingQuestion, TimelineEntry } from './timeline-item.tsx'
+import { TimelineSession } from './timeline-session.tsx'
 
-/** A shorter timeline needs no filter. */
-const MIN_FILTERED = 12
-
-interface TimelineCardProps {
-  data: CasePageData
-  filter: TimelineFilter | null
-}
-
-/** What happened to the case, oldest first, as its history.md has it, and the form of a new session. */
-export function TimelineCard({ data, filter }: TimelineCardProps) {
+/** What happened to the case, oldest first, as its history.md has it, and the forms of a comment and a new session. */
+export function TimelineCard({ data }: { data: CasePageData }) {
   const { id, history, sessions, proofs, files, json, broken } = data
-  const all = timelineItems({ history, sessions: [...sessions].reverse(), proofs })
-  const items = filterTimeline(all, filter)
+  const items = timelineItems({ history, sessions: [...sessions].reverse(), proofs })
   const { first, folded, left, last } = foldTimeline(items)
   const isAsked = json.state === 'NEEDS_USER_INPUT' && !broken
-  const question = isAsked ? items.findLast(({ entry }) => entry.kind === 'question') : undefined
+  const question = isAsked
+    ? items.findLast((item) => !isSession(item) && item.entry.kind === 'question')
+    : undefined
   const list = (some: readonly TimelineItem[]) => (
     <ol class="timeline">
-      {some.map((item) => (
-        <TimelineEntry data={data} item={item} isOpen={item === question} />
-      ))}
+      {some.map((item) =>
+        isSession(item) ? (
+          <TimelineSession data={data} item={item} />
+        ) : (
+          <TimelineEntry data={data} item={item} isOpen={item === question} />
+        ),
+      )}
     </ol>
   )
   const isWritten = files.some(({ filename }) => filename === HISTORY_FILE)
   const used = usageText(usageTotal(sessions.flatMap(({ trail }) => sessionUsage(trail))))
   return (
     <section class="history" id="history" aria-labelledby="history-title">
-      <TimelineIcons />
       {/* not on the form, which a refresh leaves alone while it is open */}
-      <header class="card history-head" data-no-runbook={lacksPlan(data) ? '' : undefined}>
-        <h2 id="history-title">
-          History <span class="count">{all.length}</span>
-        </h2>
-        {all.length > MIN_FILTERED && <Filters id={id} filter={filter} />}
+      <header class="history-head" data-no-runbook={lacksPlan(data) ? '' : undefined}>
+        <h2 id="history-title">History</h2>
         {isWritten && (
           <a class="small" href={memoryPage(id, HISTORY_FILE)}>
             {HISTORY_FILE}
@@ -64,11 +49,7 @@ export function TimelineCard({ data, filter }: TimelineCardProps) {
       {list(first)}
       {folded.length > 0 && (
         <details class="timeline-fold" id="more-history">
-          <summary>
-            <span class="timeline-fold-text">
-              Show {counted(folded.length, 'more entry', 'more entries')}
-            </span>
-          </summary>
+          <summary>Show {counted(folded.length, 'more entry', 'more entries')}</summary>
           {left > 0 && (
             <p class="muted small">
               {counted(left, 'entry is', 'entries are')} in{' '}
@@ -85,28 +66,12 @@ export function TimelineCard({ data, filter }: TimelineCardProps) {
           No session yet. A session writes a plan first. Nothing runs until you approve it.
         </p>
       )}
+      <CommentForm data={data} />
       {used !== '' && (
         <p class="muted small timeline-end" id="case-usage">
           Agent usage in all sessions: {used}
         </p>
       )}
     </section>
-  )
-}
-
-function Filters({ id, filter }: { id: string; filter: TimelineFilter | null }) {
-  const names = Object.keys(TIMELINE_FILTERS) as TimelineFilter[]
-  return (
-    <Tabs
-      label="Entries of the history"
-      tabs={[
-        { label: 'All', href: `${casePage(id)}#history`, isCurrent: filter === null },
-        ...names.map((name) => ({
-          label: TIMELINE_FILTERS[name].label,
-          href: `${casePage(id)}?history=${name}#history`,
-          isCurrent: filter === name,
-        })),
-      ]}
-    />
   )
 }

@@ -1,128 +1,116 @@
 import type { HistoryEntry } from '../../model/history.ts'
-import type { HistoryAct, HistoryKind } from '../../model/history-act.ts'
+import type { ActName } from '../../model/history-act.ts'
 import { entryOf } from '../../model/history-derived.ts'
 import type { Session } from '../../model/session.ts'
 import type { ProofRow } from '../proof/data.ts'
 
-/** An entry of the history as the page of the case shows it. */
-export interface TimelineItem {
-  /** The position of the entry in the history, from 1: its anchor is `#history-<number>`. */
+/** One act, or a note. */
+export interface ActItem {
+  /** The position of the entry in the history, from 1: its anchor is `#history-<number>`. 0 for none. */
   number: number
   entry: HistoryEntry
-  /** The change of the case's state that came with it. */
-  change: StateChange | null
-  /** The session that it starts. */
-  session: Session | null
-  /** The proof that it attaches or verifies. */
+  /** The proof that it is about. */
   proof: ProofRow | null
   /** It answers the question right before it, which need not be repeated. */
   isReply: boolean
 }
 
+/** A session with its acts, where the first of them was. */
+export interface SessionItem {
+  number: number
+  /** Null if its file is gone. */
+  session: Session | null
+  acts: ActItem[]
+}
+
+export type TimelineItem = ActItem | SessionItem
+
 interface TimelineParts {
   /** Oldest first. */
   history: readonly HistoryEntry[]
+  /** Oldest first. */
   sessions: readonly Session[]
   proofs: readonly ProofRow[]
 }
 
 /**
- * The history of a case for its page, oldest first. A change of state that only follows from the act before it becomes
- * part of that act, and every session is in it, even one that the history does not mention.
+ * The history of a case for its page, oldest first. Each session is one item, also one that the history does not mention.
+ * A change of state that only follows from the act before it is left out.
  */
 export function timelineItems({ history, sessions, proofs }: TimelineParts): TimelineItem[] {
   const items: TimelineItem[] = []
-  const unseen = new Map(sessions.map((session) => [session.number, session]))
+  const bySession = new Map<number, SessionItem>()
+  let before: HistoryEntry | undefined
   history.forEach((entry, index) => {
-    const before = items.at(-1)
-    if (before && follows(entry, before)) {
-      before.change = changeOf(entry)
-      return
-    }
-    const started = entry.kind === 'session' ? unseen.get(entry.session!) : undefined
-    if (started) unseen.delete(started.number)
-    items.push({
+    if (before && follows(entry, before)) return
+    const { act } = entry
+    const item: ActItem = {
       number: index + 1,
       entry,
-      change: changeOf(entry),
-      session: started ?? null,
-      proof: entry.kind === 'proof' ? proofIn(entry.what, proofs) : null,
-      isReply: entry.kind === 'answer' && before?.entry.kind === 'question',
-    })
+      proof: act && 'proof' in act ? (proofs.find(hasId(act.proof)) ?? null) : null,
+      isReply: entry.kind === 'answer' && before?.kind === 'question',
+    }
+    before = entry
+    if (act === null || !('session' in act) || 'proof' in act) {
+      items.push(item)
+      return
+    }
+    const number = act.session
+    const known = bySession.get(number)
+    if (known) known.acts.push(item)
+    else {
+      const session = sessions.find((each) => each.number === number) ?? null
+      const made = { number, session, acts: [item] }
+      bySession.set(number, made)
+      items.push(made)
+    }
   })
-  for (const session of unseen.values()) insert(items, session)
+  for (const session of sessions) if (!bySession.has(session.number)) insert(items, session)
   return items
 }
 
-type StateChange = Pick<Extract<HistoryAct, { name: 'state_changed' }>, 'from' | 'to'>
-
-function changeOf({ act }: HistoryEntry): StateChange | null {
-  return act?.name === 'state_changed' ? act : null
+export function isSession(item: TimelineItem): item is SessionItem {
+  return 'acts' in item
 }
 
+const hasId =
+  (beginning: string) =>
+  ({ proof }: ProofRow) =>
+    proof.id.startsWith(beginning)
+
 /** Acts that move the case to another state. */
-const MOVERS: readonly HistoryKind[] = [
-  'session',
-  'approved',
-  'queue',
+const MOVERS: readonly ActName[] = [
+  'session_started',
+  'plan_ready',
+  'plan_approved',
+  'queued',
+  'queue_left',
+  'approval_withdrawn',
+  'work_begun',
   'run_ended',
-  'answer',
-  'plan',
+  'answered',
 ]
 /** The service writes both in one go. */
 const SAME_MOMENT_MS = 1_000
 
-function follows({ kind, text, at }: HistoryEntry, { entry, change }: TimelineItem): boolean {
-  if (kind !== 'state' || text !== null || change || !MOVERS.includes(entry.kind)) return false
-  if (at === null || entry.at === null) return false
-  return Math.abs(Date.parse(at) - Date.parse(entry.at)) <= SAME_MOMENT_MS
-}
-
-function proofIn(what: string, proofs: readonly ProofRow[]): ProofRow | null {
-  const [, id] = /^proof ([0-9a-f]{8}) /.exec(what) ?? []
-  if (id === undefined) return null
-  return proofs.find(({ proof }) => proof.id.startsWith(id)) ?? null
+function follows({ act, text, at }: HistoryEntry, before: HistoryEntry): boolean {
+  if (act?.name !== 'state_changed' || text !== null || at === null) return false
+  if (!before.act || !MOVERS.includes(before.act.name) || before.at === null) return false
+  return Math.abs(Date.parse(at) - Date.parse(before.at)) <= SAME_MOMENT_MS
 }
 
 /** For a session whose file came by git or by hand. */
 function insert(items: TimelineItem[], session: Session): void {
-  const { started_at: at, number, type, provider } = session
-  const after = items.findIndex(({ entry }) => entry.at !== null && entry.at > at)
+  const { started_at, number, type, provider } = session
+  const after = items.findIndex((item) => (timeOf(item) ?? '') > started_at)
   const act = { name: 'session_started', session: number, type, provider } as const
-  const entry = entryOf(at, null, { act })
-  const item = { number: 0, entry, change: null, session, proof: null, isReply: false }
-  items.splice(after === -1 ? items.length : after, 0, item)
+  const entry = entryOf(started_at, null, { act })
+  const acts = [{ number: 0, entry, proof: null, isReply: false }]
+  items.splice(after === -1 ? items.length : after, 0, { number, session, acts })
 }
 
-/** What the timeline can be narrowed to. */
-export const TIMELINE_FILTERS = {
-  decisions: {
-    label: 'Decisions',
-    kinds: ['created', 'imported', 'state', 'question', 'answer', 'sent_back', 'approved', 'note'],
-  },
-  sessions: {
-    label: 'Sessions',
-    kinds: ['session', 'plan', 'sent_back', 'approved', 'queue', 'run_ended', 'worktree'],
-  },
-  proof: {
-    label: 'Proof',
-    kinds: ['proof'],
-  },
-} as const satisfies Record<string, { label: string; kinds: readonly HistoryKind[] }>
-
-export type TimelineFilter = keyof typeof TIMELINE_FILTERS
-
-export function isTimelineFilter(text: string | undefined): text is TimelineFilter {
-  return text !== undefined && Object.hasOwn(TIMELINE_FILTERS, text)
-}
-
-export function filterTimeline(
-  items: readonly TimelineItem[],
-  filter: TimelineFilter | null,
-): readonly TimelineItem[] {
-  if (filter === null) return items
-  const kinds: readonly HistoryKind[] = TIMELINE_FILTERS[filter].kinds
-  return items.filter(({ entry }) => kinds.includes(entry.kind))
+function timeOf(item: TimelineItem): string | null {
+  return (isSession(item) ? item.acts[0]! : item).entry.at
 }
 
 const FIRST = 5
