@@ -25,15 +25,7 @@ export interface PageProps {
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
   /** For pages that the navigation marks, or that have their own styles or script. */
-  kind?:
-    | 'cases'
-    | 'new-case'
-    | 'agents'
-    | 'session'
-    | 'log'
-    | 'changes'
-    | 'help'
-    | 'setup'
+  kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'log' | 'changes' | 'help' | 'setup'
   /** What the title and the icon of the tab say first. */
   mark?: TabMark | null
   children: Child
@@ -109,11 +101,7 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
             <kbd>Ctrl K</kbd>
           </button>
           <span id="live" class="live" role="status" data-keep />
-          <a
-            class="site-docs"
-            href={HELP}
-            aria-current={kind === 'help' ? 'page' : undefined}
-          >
+          <a class="site-docs" href={HELP} aria-current={kind === 'help' ? 'page' : undefined}>
             Help
           </a>
           <button type="button" class="quiet needs-script" data-help>
