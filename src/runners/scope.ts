@@ -36,11 +36,6 @@ function globsOf(entry: string): string[] {
   return isFolder ? [glob, `${glob}/**`] : [glob]
 }
 
-/** Whether every program that the shell command runs begins with the words of an allowed command. */
-export function isCommandInScope(scope: PlanScope, command: string): boolean {
-  return outsideScope(scope, { command }) === null
-}
-
 /** A tool call, as far as the scope limits it. */
 export interface ScopedAction {
   /** A file that it changes, relative to the working folder. */

@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import t from 'tap'
+import type { PlanScope } from '../../src/model/scope.ts'
 import { CLAUDE_TOOLS } from '../../src/runners/agents/claude/tools.ts'
 import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { callCheck } from '../../src/runners/call-check.ts'
 import type { WorkRequest } from '../../src/runners/contract.ts'
 import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
-import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
+import { isPathInScope, outsideScope } from '../../src/runners/scope.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
+
+const isCommandInScope = (scope: PlanScope, command: string) =>
+  outsideScope(scope, { command }) === null
 
 const ALL = { paths: null, commands: null }
 const SCOPE = {

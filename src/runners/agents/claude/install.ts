@@ -5,15 +5,7 @@ import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
 import { claudeDenial } from '../install/hook-command.ts'
 import { hookFiles } from '../install/hook-files.ts'
-import {
-  callsOf,
-  claudeBody,
-  claudeDenies,
-  groupLines,
-  READ_COMMAND,
-  TRIAL_FILE,
-  WRITE_COMMAND,
-} from '../install/trial-calls.ts'
+import { claudeBody, claudeDenies, groupLines } from '../install/trial-calls.ts'
 import { asRecord } from '../unknown-record.ts'
 import { claudeHome } from './home.ts'
 import { hookSettings } from './hook-settings.ts'
@@ -54,14 +46,10 @@ export const claudeHooks = jsonAgent(
     },
     failsOpen: 'if the hook is stopped or takes longer than 30 s, or if hooks are switched off',
     trial: {
-      calls: (root) =>
-        callsOf(
-          ['Write', { file_path: join(root, TRIAL_FILE), content: '' }],
-          ['Bash', { command: WRITE_COMMAND }],
-          'mcp__test__write',
-          ['Read', { file_path: join(root, 'casefile.md') }],
-          ['Bash', { command: READ_COMMAND }],
-        ),
+      writes: (file_path) => ['Write', { file_path, content: '' }],
+      reads: (file_path) => ['Read', { file_path }],
+      shellTool: 'Bash',
+      mcpTool: 'mcp__test__write',
       shell: {
         body: claudeBody,
         lines: (found) => groupLines(found, 'PreToolUse', 1000),

@@ -4,15 +4,7 @@ import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
 import { claudeDenial } from '../install/hook-command.ts'
 import { ownPlaces } from '../install/json-hooks.ts'
 import { readSettings } from '../install/settings-file.ts'
-import {
-  callsOf,
-  claudeBody,
-  claudeDenies,
-  groupLines,
-  READ_COMMAND,
-  TRIAL_FILE,
-  WRITE_COMMAND,
-} from '../install/trial-calls.ts'
+import { claudeBody, claudeDenies, groupLines } from '../install/trial-calls.ts'
 import { codexHome } from './home.ts'
 import { codexHash, hookArguments, snakeCase } from './hook-arguments.ts'
 
@@ -52,17 +44,13 @@ export const codexHooks = jsonAgent(
     },
     failsOpen: 'if its hooks are not trusted, are stopped, or take longer than 30 s',
     trial: {
-      calls: () =>
-        callsOf(
-          [
-            'apply_patch',
-            { command: `*** Begin Patch\n*** Add File: ${TRIAL_FILE}\n+\n*** End Patch` },
-          ],
-          ['Bash', { command: WRITE_COMMAND }],
-          'mcp__test__write',
-          ['Bash', { command: READ_COMMAND }],
-          ['update_plan', { plan: [] }],
-        ),
+      writes: (path) => [
+        'apply_patch',
+        { command: `*** Begin Patch\n*** Add File: ${path}\n+\n*** End Patch` },
+      ],
+      reads: () => ['update_plan', { plan: [] }],
+      shellTool: 'Bash',
+      mcpTool: 'mcp__test__write',
       shell: {
         body: (call, place) => ({
           ...claudeBody(call, place),

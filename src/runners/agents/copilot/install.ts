@@ -2,14 +2,7 @@ import { join } from 'node:path'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { fileAgent, type HookEntry, lineOf } from '../install/agent-hooks.ts'
 import { denialReason, type HookTarget, isHookCommand } from '../install/hook-command.ts'
-import {
-  callsOf,
-  jsonIn,
-  limitIn,
-  READ_COMMAND,
-  TRIAL_FILE,
-  WRITE_COMMAND,
-} from '../install/trial-calls.ts'
+import { jsonIn, limitIn } from '../install/trial-calls.ts'
 import { asArray, asRecord, parsedJson } from '../unknown-record.ts'
 import { copilotHome } from './home.ts'
 
@@ -34,14 +27,10 @@ export const copilotHooks = fileAgent(
     alsoReads: { agent: 'claude', place: 'project', file: '.claude/settings.json' },
     failsOpen: 'if the hook takes longer than its limit',
     trial: {
-      calls: (root) =>
-        callsOf(
-          ['create', { path: join(root, TRIAL_FILE), file_text: '' }],
-          ['bash', { command: WRITE_COMMAND }],
-          'test-write',
-          ['view', { path: join(root, 'casefile.md') }],
-          ['bash', { command: READ_COMMAND }],
-        ),
+      writes: (path) => ['create', { path, file_text: '' }],
+      reads: (path) => ['view', { path }],
+      shellTool: 'bash',
+      mcpTool: 'test-write',
       shell: {
         body: ({ tool, input }, { root, session }) => ({
           sessionId: session,

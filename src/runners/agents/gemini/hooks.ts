@@ -2,12 +2,13 @@ import { basename, dirname, join } from 'node:path'
 import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
 import { type AgentUsage, conversationUsage } from '../agent-usage.ts'
-import {
-  type HookAnswer,
-  type HookDialect,
-  type HookEvent,
-  missingTexts,
-  type Unreadable,
+import { readClaudeEvent } from '../claude/hooks.ts'
+import type {
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookPlace,
+  Unreadable,
 } from '../hooks/hook-event.ts'
 import { toolInput, toolOf } from '../hooks/hook-tool.ts'
 import { linesWith } from '../hooks/transcript.ts'
@@ -34,50 +35,38 @@ export const geminiDialect: HookDialect = {
   usage,
 }
 
-async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadable> {
-  const isOfTool = body.hook_event_name === 'BeforeTool' || body.hook_event_name === 'AfterTool'
-  const needed = ['session_id', 'cwd', 'hook_event_name', ...(isOfTool ? ['tool_name'] : [])]
-  const missing = missingTexts(body, needed)
-  if (missing.length > 0) return { missing }
-  const agentSession = asString(body.session_id)!
-  const cwd = asString(body.cwd)!
-  const transcript = asString(body.transcript_path)
-  const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
-  const name = asString(body.tool_name) ?? ''
-  const input = toolInput(body.tool_input)
-  switch (body.hook_event_name) {
-    case 'SessionStart':
-      return { ...common, kind: 'started', isContinued: body.source !== 'startup' }
-    case 'BeforeAgent':
-      return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
-    case 'BeforeTool': {
-      if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(GEMINI_TOOLS, name, input, isPlanFile) }
-      }
-      const plan = (await planIn(transcript, agentSession, asString(input.plan_filename))) ?? ''
-      return { ...common, kind: 'planned', plan, input, isHeld: true }
-    }
-    case 'AfterTool': {
-      const said = asString(asRecord(body.tool_response).llmContent) ?? ''
-      if (name !== 'exit_plan_mode') {
-        const hasFailed = asRecord(body.tool_response).error !== undefined
-        return {
-          ...common,
-          kind: 'called',
-          tool: toolOf(GEMINI_TOOLS, name, input, isPlanFile),
-          hasFailed,
-        }
-      }
-      if (said.startsWith('Plan approved')) return { ...common, kind: 'approved', plan: null }
-      return { ...common, kind: 'heard' }
-    }
-    case 'AfterAgent':
-      return { ...common, kind: 'stopped', wasBlocked: body.stop_hook_active === true, turn: null }
-    case 'SessionEnd':
-      return { ...common, kind: 'ended', isReplaced: body.reason === 'clear' }
-    default:
-      return { ...common, kind: 'heard' }
+/** Claude's names of its events. */
+const EVENTS: Readonly<Record<string, string>> = {
+  BeforeAgent: 'UserPromptSubmit',
+  BeforeTool: 'PreToolUse',
+  AfterTool: 'PostToolUse',
+  AfterAgent: 'Stop',
+}
+
+async function read(
+  body: Record<string, unknown>,
+  place: HookPlace,
+): Promise<HookEvent | Unreadable> {
+  const name = asString(body.hook_event_name) ?? ''
+  const claudes = { ...body, hook_event_name: EVENTS[name] ?? body.hook_event_name }
+  const event = await readClaudeEvent(claudes, place, (tool, input) =>
+    toolOf(GEMINI_TOOLS, tool, input, isPlanFile),
+  )
+  if (!('kind' in event) || (event.kind !== 'calling' && event.kind !== 'called')) return event
+  const { agentSession, cwd, model, transcript, isSubagent } = event
+  const common = { agentSession, cwd, model, transcript, isSubagent }
+  const response = asRecord(body.tool_response)
+  if (event.tool.name !== 'exit_plan_mode') {
+    return event.kind === 'called' ? { ...event, hasFailed: response.error !== undefined } : event
   }
+  if (event.kind === 'calling') {
+    const input = toolInput(body.tool_input)
+    const plan = (await planIn(transcript, agentSession, asString(input.plan_filename))) ?? ''
+    return { ...common, kind: 'planned', plan, input, isHeld: true }
+  }
+  const said = asString(response.llmContent) ?? ''
+  const isApproved = said.startsWith('Plan approved')
+  return isApproved ? { ...common, kind: 'approved', plan: null } : { ...common, kind: 'heard' }
 }
 
 /** Gemini keeps the plans of a conversation beside its transcript. */

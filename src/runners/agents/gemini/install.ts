@@ -4,14 +4,7 @@ import { isWithin } from '../../../files/real-path.ts'
 import { PLAN_HOLD_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
 import { denialReason, type HookTarget } from '../install/hook-command.ts'
-import {
-  callsOf,
-  groupLines,
-  jsonIn,
-  READ_COMMAND,
-  TRIAL_FILE,
-  WRITE_COMMAND,
-} from '../install/trial-calls.ts'
+import { groupLines, jsonIn } from '../install/trial-calls.ts'
 import { asRecord } from '../unknown-record.ts'
 import { geminiHome } from './home.ts'
 
@@ -49,14 +42,10 @@ export const geminiHooks = jsonAgent(
     },
     failsOpen: 'if the folder is not trusted, or the hook is stopped',
     trial: {
-      calls: (root) =>
-        callsOf(
-          ['write_file', { file_path: join(root, TRIAL_FILE), content: '' }],
-          ['run_shell_command', { command: WRITE_COMMAND }],
-          'mcp_test_write',
-          ['read_file', { file_path: join(root, 'casefile.md') }],
-          ['run_shell_command', { command: READ_COMMAND }],
-        ),
+      writes: (file_path) => ['write_file', { file_path, content: '' }],
+      reads: (file_path) => ['read_file', { file_path }],
+      shellTool: 'run_shell_command',
+      mcpTool: 'mcp_test_write',
       shell: {
         body: ({ tool, input }, { root, session }) => ({
           session_id: session,

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { asRecord, asString, parsedJson, type UnknownRecord } from '../unknown-record.ts'
 import type { HookGroup } from './json-hooks.ts'
 
+export type NamedCall = readonly [tool: string, input: UnknownRecord]
+
 export interface TrialCall {
   tool: string
   input: UnknownRecord
@@ -27,8 +29,13 @@ export interface TrialAnswer {
 }
 
 export interface HookTrial {
-  /** Calls of each kind: a file, a command, a tool of an MCP server, and two that only read. */
-  calls(root: string): TrialCall[]
+  /** A call of its own tools that writes a file, and one that only reads. */
+  writes(path: string): NamedCall
+  reads(path: string): NamedCall
+  /** Its tool for commands. */
+  shellTool: string
+  /** Its name for a tool of an MCP server. */
+  mcpTool: string
   /** Null for hooks that are no lines for a shell, but a plugin that runs in the agent's own process. */
   shell: ShellTrial | null
 }
@@ -42,9 +49,7 @@ export interface ShellTrial {
   isDenied(answer: TrialAnswer): boolean
 }
 
-export const TRIAL_FILE = 'casefile-hooks-test'
-export const WRITE_COMMAND = `touch ${TRIAL_FILE}`
-export const READ_COMMAND = 'ls'
+const FILE = 'casefile-hooks-test'
 /** The limit of an agent whose settings name none. */
 const USUAL_S = 60
 
@@ -60,13 +65,20 @@ export function matches(matcher: string | undefined, tool: string): boolean {
   }
 }
 
-type Named = readonly [tool: string, input: UnknownRecord]
-
-export function callsOf(file: Named, command: Named, mcp: string, ...reads: Named[]): TrialCall[] {
-  const writes: Named[] = [file, command, [mcp, { path: TRIAL_FILE }]]
+/** Calls of each kind: a file, a command, a tool of an MCP server, and two that only read. */
+export function callsOf(
+  { writes, reads, shellTool, mcpTool }: HookTrial,
+  root: string,
+): TrialCall[] {
+  const runs = (command: string): NamedCall => [shellTool, { command }]
+  const call =
+    (isRead: boolean) =>
+    ([tool, input]: NamedCall) => ({ tool, input, isRead })
   return [
-    ...writes.map(([tool, input]) => ({ tool, input, isRead: false })),
-    ...reads.map(([tool, input]) => ({ tool, input, isRead: true })),
+    ...[writes(join(root, FILE)), runs(`touch ${FILE}`), [mcpTool, { path: FILE }] as const].map(
+      call(false),
+    ),
+    ...[reads(join(root, 'casefile.md')), runs('ls')].map(call(true)),
   ]
 }
 

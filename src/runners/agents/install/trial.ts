@@ -6,7 +6,13 @@ import { pathToFileURL } from 'node:url'
 import { writeDurable } from '../../../files/durable-write.ts'
 import { runStepProcess } from '../../enclosure/step-process.ts'
 import { testSession } from '../hooks/hook-test.ts'
-import { type HookTrial, matches, type TrialAnswer, type TrialCall } from './trial-calls.ts'
+import {
+  callsOf,
+  type HookTrial,
+  matches,
+  type TrialAnswer,
+  type TrialCall,
+} from './trial-calls.ts'
 import type { Scene, Scenes } from './trial-scenes.ts'
 
 /** What a trial can show. `denies_all`: also what only reads. */
@@ -30,8 +36,8 @@ export interface TrialSubject {
 const MOST_MS = 60_000
 
 export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<TrialResult> {
-  const { calls: callsIn, shell } = subject.trial
-  const calls = callsIn(subject.root)
+  const { shell } = subject.trial
+  const calls = callsOf(subject.trial, subject.root)
   const isDenied = (call: TrialCall, scene: Scene) => isCallDenied(subject, call, scene, scenes)
   const open: TrialCall[] = []
   const blocked: TrialCall[] = []

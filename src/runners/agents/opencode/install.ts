@@ -2,7 +2,6 @@ import { dirname, join } from 'node:path'
 import { SERVER_SECRET } from '../hooks/hook-script.ts'
 import { fileAgent } from '../install/agent-hooks.ts'
 import { denialReason, type HookTarget } from '../install/hook-command.ts'
-import { callsOf, READ_COMMAND, TRIAL_FILE, WRITE_COMMAND } from '../install/trial-calls.ts'
 import { opencodeFolder } from './home.ts'
 
 const MARK = '// The plugin of Casefile for opencode.'
@@ -18,14 +17,10 @@ export const opencodeHooks = fileAgent(
     },
     failsOpen: 'if its plugin is not loaded',
     trial: {
-      calls: (root) =>
-        callsOf(
-          ['write', { filePath: join(root, TRIAL_FILE), content: '' }],
-          ['bash', { command: WRITE_COMMAND }],
-          'test_write',
-          ['read', { filePath: join(root, 'casefile.md') }],
-          ['bash', { command: READ_COMMAND }],
-        ),
+      writes: (filePath) => ['write', { filePath, content: '' }],
+      reads: (filePath) => ['read', { filePath }],
+      shellTool: 'bash',
+      mcpTool: 'test_write',
       shell: null,
     },
   },
