@@ -27,12 +27,14 @@ export interface Alongside {
 export interface EventLog {
   /**
    * Assigns ids at once and writes the events soon. `alongside` writes related data in the same transaction and may
-   * run again after a disk failure. `onWritten` is called after that, before the subscribers.
+   * run again after a disk failure. `onWritten` is called after that, before the subscribers. `isDerived`: as for
+   * `Database.writeDerived`, for events that the next start would make again from the files.
    */
   append(
     events: readonly NewEvent[],
     alongside?: (run: Run) => void,
     onWritten?: () => void,
+    isDerived?: boolean,
   ): LogEvent[]
   /**
    * Resolves when everything appended before is stored and published. Rejects with the storage error if it could not
@@ -147,12 +149,12 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
   }
 
   return {
-    append(events, alongside, onWritten) {
+    append(events, alongside, onWritten, isDerived = false) {
       const begin = events.length === 0 ? null : epochs.beginAt(last + 1)
       const numbered = events.map((event) => ({ id: ++last, ...event }))
       for (const { envelope } of numbered) length += envelope.length
       const queued = numbered.length > 0 ? prepare?.(numbered) : undefined
-      database.write(
+      database[isDerived ? 'writeDerived' : 'write'](
         (run) => {
           begin?.(run)
           for (const { id, type, envelope } of numbered) {

@@ -77,7 +77,12 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   let timer: NodeJS.Timeout | undefined
 
   /** Stores events in one transaction with the rows of the case, or of all, and what `alongside` writes. */
-  function append(envelopes: readonly Envelope[], caseId?: string, alongside?: (run: Run) => void) {
+  function append(
+    envelopes: readonly Envelope[],
+    caseId?: string,
+    alongside?: (run: Run) => void,
+    isDerived = false,
+  ) {
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
@@ -87,7 +92,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       rows.write(run)
       alongside?.(run)
     }
-    log.append(events, write, rows.onWritten)
+    log.append(events, write, rows.onWritten, isDerived)
   }
 
   /** Stores what no event waits for, such as newer stamps, and history.md with the lines that the service appended. */
@@ -105,7 +110,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     deps.database.writeDerived(write, rows.onWritten)
   }
 
-  function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
+  function publish({ caseId, source, wrote, isOfTrail }: CaseChange): void {
     const entry = catalog.entry(caseId)
     const changes = changesBetween(caseId, catalog.published(caseId), catalog.reading(caseId))
     // a case that could not be read gets its event once it can
@@ -123,7 +128,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       deps.published.publish({ changes, source })
     }
     // with the lines of the service, the row says what history.md will be
-    if (!isQuiet || source === 'service' || !hasBegun) append(envelopes, caseId)
+    if (!isQuiet || source === 'service' || !hasBegun)
+      append(envelopes, caseId, undefined, isOfTrail)
     else if (++waiting > MAX_WAITING) storeRest()
     storeRestLater()
   }
@@ -149,9 +155,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   return {
-    changed({ caseId, source, wrote }) {
-      if (hasBegun) publish(caseId, source, wrote)
-      else read.add(caseId)
+    changed(change) {
+      if (hasBegun) publish(change)
+      else read.add(change.caseId)
     },
     publishWorkspace,
     async begin(problems, canList, signal) {
@@ -165,7 +171,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       // includes cases that change meanwhile
       await forEachInTurn(read, signal, (id) => {
         read.delete(id)
-        if (!isFirstStart) return publish(id, 'offline')
+        if (!isFirstStart) return publish({ caseId: id, source: 'offline' })
         catalog.setPublished(id, catalog.reading(id))
         append([], id)
       })

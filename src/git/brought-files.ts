@@ -7,8 +7,8 @@ import { hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { entriesIn } from '../files/folder-names.ts'
-import { realPathOf } from '../files/real-path.ts'
+import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'
+import { existingPaths, realPathOf } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { gitText, runGit } from './command.ts'
 import { AS_STORED } from './contents.ts'
@@ -20,11 +20,11 @@ import { type FoundRepository, findRepositoryFolders } from './repository-folder
 export interface GitMoment {
   /** Whether there is a repository that git would use. */
   isRepository: boolean
-  /** The commits of all branches, tags, stashes, reflogs and worktrees. */
+  /** The commits of all branches, stashes and reflogs, also ids there of what is gone. */
   commits: string[]
   /** Files in the index, as `digestOf` names them. */
   indexed: string[]
-  /** Other objects that have a name, as `otherNames` finds them. */
+  /** Other objects that have a name, as `namedObjects` finds them. */
   others: string[]
 }
 
@@ -45,18 +45,12 @@ const HISTORY = [
 export async function gitMoment(folder: string, used: string | null): Promise<GitMoment> {
   const dirs = await gitDirs(folder, (found) => found.top === used)
   if (dirs === null) return { isRepository: false, commits: [], indexed: [], others: [] }
-  const words = ['rev-list', '--no-walk=unsorted', '--all', '--reflog', '--ignore-missing']
-  const others = await otherNames(folder, dirs)
-  const [commits, present] = await Promise.all([
-    gitText([...words, '--stdin'], { cwd: folder, env: AS_STORED, input: linesOf(others) }),
+  const [{ commits, others }, present] = await Promise.all([
+    namedObjects(folder, dirs),
     indexBelow(folder),
   ])
-  return {
-    isRepository: true,
-    commits: commits.split('\n').filter((id) => id !== ''),
-    indexed: present.map((file) => digestOf(fileOf(file))),
-    others,
-  }
+  const indexed = present.map((file) => digestOf(fileOf(file)))
+  return { isRepository: true, commits, indexed, others }
 }
 
 /** Git's folder and the one that all worktrees share; null without a repository that git uses. */
@@ -94,17 +88,24 @@ export async function broughtSince(
   const dirs = await gitDirs(folder, () => wasOne)
   if (dirs === null && !wasOne) return []
   const before = new Set([...indexed, ...others])
-  const names = await otherNames(folder, dirs ?? [])
-  const added = names.filter((name) => !before.has(name))
-  const input = linesOf(added) + linesOf(commits.map((id) => `^${id}`))
+  const known = new Set([...commits, ...others.map(idOf)])
+  const [present, listed] = await Promise.all([
+    namedObjects(folder, dirs ?? []),
+    indexBelow(folder),
+  ])
+  const added = present.others.filter((name) => !before.has(name))
+  const isReplaced = added.some((name) => REPLACEMENT.test(name))
+  const isNamed = added.length > 0 || present.commits.some((id) => !known.has(id))
+  const isStaged = listed.some((file) => !before.has(digestOf(fileOf(file))))
+  const left = [...known].filter((id) => FULL_ID.test(id)).map((id) => `^${id}`)
   const [log, index, trees] = await Promise.all([
-    gitLog(HISTORY, { cwd: folder, env: AS_STORED, input }),
-    stagedFiles(folder),
+    isNamed
+      ? gitLog(HISTORY, { cwd: folder, env: AS_STORED, input: linesOf([...added, ...left]) })
+      : [],
+    isStaged || isReplaced ? stagedFiles(folder, listed) : [],
     namedTrees(folder, added),
   ])
-  const replaced = added.some((name) => REPLACEMENT.test(name))
-    ? await replacedFiles(folder, names, index)
-    : []
+  const replaced = isReplaced ? await replacedFiles(folder, present.others, index) : []
   const files = [
     ...filesIn(log),
     ...index.filter((file) => !before.has(digestOf(file))),
@@ -124,19 +125,23 @@ function wordOf({ path, object }: BroughtFile): string {
   return `${object} ${path}`
 }
 
-function linesOf(words: readonly string[]): string {
-  return words.map((word) => `${word.split(' ', 1)[0]}\n`).join('')
+function linesOf(names: readonly string[]): string {
+  return names.map((name) => `${idOf(name)}\n`).join('')
 }
 
+/** Without the ref that may follow. */
+function idOf(name: string): string {
+  return name.split(' ', 1)[0]!
+}
+
+const FULL_ID = /^[0-9a-f]{40,64}$/
+
 /** The files in the index that differ from HEAD, and all versions of those with a conflict, also a resolved one. */
-async function stagedFiles(folder: string): Promise<BroughtFile[]> {
+async function stagedFiles(folder: string, listed: readonly ListedFile[]): Promise<BroughtFile[]> {
   // it reads no file, so no filter either
   const git = { cwd: folder, env: AS_STORED, configuration: [] }
   const raw = ['--raw', '-z', '--no-abbrev', '--no-renames', '--relative']
-  const [diff, listed] = await Promise.all([
-    gitText(['diff', '--cached', ...raw, '--', '.'], git),
-    indexBelow(folder),
-  ])
+  const diff = await gitText(['diff', '--cached', ...raw, '--', '.'], git)
   const words = diff.split('\0')
   const changed = words.flatMap((word, at) => {
     const object = at % 2 === 0 ? word.split(' ')[3] : undefined // its name follows
@@ -176,20 +181,64 @@ const STATE_FOLDERS: [name: string, id: RegExp][] = [
 const MAX_STATE_BYTES = 64 * 1024 * 1024
 
 /**
- * What `--all --reflog` leaves out: trees, blobs and tags that refs name, replacements, and all that could be an object
- * in pseudo refs such as FETCH_HEAD and the state of a rebase. Each is an id, with the ref if it has one.
+ * What `--all --reflog` begins with, and what it leaves out: trees, blobs and tags that refs name, replacements, and all
+ * that could be an object in pseudo refs such as FETCH_HEAD and the state of a rebase. Each is an id; `others` with the
+ * ref if it has one.
  */
-async function otherNames(folder: string, dirs: readonly string[]): Promise<string[]> {
+async function namedObjects(
+  folder: string,
+  dirs: readonly string[],
+): Promise<Pick<GitMoment, 'commits' | 'others'>> {
   const format = '--format=%(objecttype) %(objectname) %(refname)'
   const refs = dirs.length === 0 ? '' : await gitText(['for-each-ref', format], { cwd: folder })
+  const commits = Array.from(refs.matchAll(/^commit (\w+)/gm), ([, id]) => id!)
   const named = refs.matchAll(/^(?:(?!commit )\w+ (.+)|commit (\w+ refs\/replace\/.+))$/gm)
-  const places = dirs.flatMap((dir) =>
-    STATE_FOLDERS.map(([name, id]) => ({ place: join(dir, name), id })),
-  )
-  const words = await Promise.all(places.map(({ place, id }) => wordsIn(place, id)))
-  return [
-    ...new Set([...[...named].map(([, other, commit]) => (other ?? commit)!), ...words.flat()]),
-  ]
+  const others = Array.from(named, ([, other, commit]) => (other ?? commit)!)
+  for (const dir of [...dirs, ...(await worktreesOf(dirs))]) {
+    for (const [name, id] of STATE_FOLDERS) others.push(...(await wordsIn(join(dir, name), id)))
+    commits.push(...(await loggedIn(join(dir, 'logs'))))
+  }
+  if (await hasTable(dirs)) commits.push(...(await tipsOf(folder)))
+  return { commits: [...new Set(commits)], others: [...new Set(others)] }
+}
+
+/** The git folders of linked worktrees. */
+async function worktreesOf(dirs: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const dir of dirs) {
+    const folder = join(dir, 'worktrees')
+    found.push(...(await entriesIn(await realPathOf(folder))).map((name) => join(folder, name)))
+  }
+  return found.filter((dir) => !dirs.includes(dir))
+}
+
+/** The ids in the reflogs below a folder. As git does, this follows no links inside. */
+async function loggedIn(folder: string): Promise<string[]> {
+  const found: string[] = []
+  const real = await realPathOf(folder)
+  for (const [name, kind] of foldersAndFiles(real)) {
+    const path = join(real, name)
+    if (kind === 'folder') found.push(...(await loggedIn(path)))
+    if (kind === 'file') found.push(...(await idsOf(path, /\b[0-9a-f]{40,64}\b/g)))
+  }
+  return found.filter((id) => !/^0+$/.test(id))
+}
+
+function foldersAndFiles(folder: string): Iterable<[name: string, kind: EntryKind]> {
+  const kinds = kindsNow(folder)
+  if (kinds === 'hidden') throw new Error(`${folder} cannot be read`)
+  return kinds ?? []
+}
+
+/** Whether refs and reflogs are in another format than files. */
+async function hasTable(dirs: readonly string[]): Promise<boolean> {
+  return (await existingPaths(dirs.map((dir) => join(dir, 'reftable')))).length > 0
+}
+
+async function tipsOf(folder: string): Promise<string[]> {
+  const words = ['rev-list', '--no-walk=unsorted', '--all', '--reflog', '--ignore-missing']
+  const listed = await gitText(words, { cwd: folder, env: AS_STORED })
+  return listed.split('\n').filter((id) => id !== '')
 }
 
 async function wordsIn(folder: string, id: RegExp): Promise<string[]> {
@@ -197,14 +246,17 @@ async function wordsIn(folder: string, id: RegExp): Promise<string[]> {
   const real = await realPathOf(folder)
   for (const name of await entriesIn(real)) {
     if (WITHOUT_NAMES.test(name)) continue
-    const path = await realPathOf(join(real, name))
-    const read = await readRegular(path, { maxBytes: MAX_STATE_BYTES })
-    if (read.ok) found.push(...(read.bytes.toString('latin1').match(id) ?? []))
-    // links are resolved, so one that is left leads to nothing
-    else if (!/^(?:missing|not_a_file|symbolic_link)$/.test(read.reason))
-      throw new Error(`${path}: ${read.detail}`)
+    found.push(...(await idsOf(await realPathOf(join(real, name)), id)))
   }
   return found
+}
+
+async function idsOf(path: string, id: RegExp): Promise<string[]> {
+  const read = await readRegular(path, { maxBytes: MAX_STATE_BYTES })
+  if (read.ok) return read.bytes.toString('latin1').match(id) ?? []
+  // links are resolved, so one that is left leads to nothing
+  if (/^(?:missing|not_a_file|symbolic_link)$/.test(read.reason)) return []
+  throw new Error(`${path}: ${read.detail}`)
 }
 
 /** The files of the trees among these objects, and of the trees that tags among them name. */

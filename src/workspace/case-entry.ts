@@ -39,6 +39,8 @@ export interface CaseChange {
   source: ChangeSource
   /** Memory files that a request has just written. */
   wrote?: readonly string[] | undefined
+  /** Only lines were added to an audit trail. They are on the disk, so that their events need no sync of their own. */
+  isOfTrail?: boolean
 }
 
 /** Whether only stamps are newer. By value, as a case may have been loaded from the database since. */

@@ -61,7 +61,11 @@ export interface EditWriter {
    */
   write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
   /** Publishes a case as it is now, with lines for its history. The files that `wrote` names have an event in any case. */
-  publishWith(entry: CaseEntry, lines: readonly string[], wrote?: readonly string[]): void
+  publishWith(
+    entry: CaseEntry,
+    lines: readonly string[],
+    more?: Pick<CaseChange, 'wrote' | 'isOfTrail'>,
+  ): void
 }
 
 /** About 2 s with the pauses, in case an editor saves continuously. */
@@ -230,13 +234,13 @@ export function createEditWriter(
   ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     await deps.baselines.written(edit, entry, ignored)
-    publishWith(entry, lines)
+    publishWith(entry, lines, { isOfTrail: lines.length === 0 && isOfTrail(edit) })
   }
 
   function publishWith(
     entry: CaseEntry,
     lines: readonly string[],
-    wrote?: readonly string[],
+    more: Pick<CaseChange, 'wrote' | 'isOfTrail'> = {},
   ): void {
     const { id, notes } = entry
     const known = (catalog.published(id)?.notes ?? noteHashes(entry)).get(HISTORY_FILE) ?? ''
@@ -244,10 +248,15 @@ export function createEditWriter(
     const note = history && noteOf(history)
     if (note) catalog.setNotePublished(id, HISTORY_FILE, known, note.hash)
     catalog.put(note ? { ...entry, notes: new Map(notes).set(HISTORY_FILE, note) } : entry)
-    publish({ caseId: id, source: 'service', ...(wrote ? { wrote } : {}) })
+    publish({ caseId: id, source: 'service', ...more })
   }
 
   return { made, write, publishWith }
+}
+
+/** Whether it only adds lines to an audit trail. */
+function isOfTrail(edit: Edit): boolean {
+  return edit.file === 'session' && Object.keys(edit.edit).join() === 'lines'
 }
 
 /** With its text, so that the case can be restored while the session runs. */

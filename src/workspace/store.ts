@@ -188,7 +188,7 @@ export function createStore(deps: StoreDeps): Store {
 
   function record(id: string, lines: readonly string[], wrote?: readonly string[]): void {
     const entry = catalog.entry(id)
-    if (entry && lines.length > 0) publishWith(entry, lines, wrote)
+    if (entry && lines.length > 0) publishWith(entry, lines, { wrote })
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
