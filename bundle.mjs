@@ -153,6 +153,7 @@ const pages = await build({
   ],
   outdir: 'dist/web/assets',
   tsconfig: 'src/web/client/tsconfig.json',
+  alias: { 'hono/jsx/dom/jsx-runtime': './src/web/client/jsx-runtime.ts' },
   bundle: true,
   minify: true,
   format: 'esm',

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx/dom */
-import { render } from 'hono/jsx/dom'
+import { element } from './dom.ts'
 
 interface KeysHelp {
   /** Keys of one character, which can be turned off, and what they do. */
@@ -20,7 +20,7 @@ export function showKeysHelp(help: KeysHelp): void {
   const dialog = document.createElement('dialog')
   dialog.className = 'keys-help'
   dialog.setAttribute('aria-labelledby', 'keys-help-title')
-  render(<Content {...help} />, dialog)
+  dialog.append(element(<Content {...help} />))
   document.body.append(dialog)
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()
