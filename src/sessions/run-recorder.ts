@@ -323,7 +323,7 @@ async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Pro
 
 function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {
   if (bytes.length === 0) return
-  step.log.output.write(bytes)
+  step.log.output.write(bytes, stream === 'stderr')
   if (stream === 'stdout') step.report?.output.write(bytes)
   const text = step.live.write(stream, bytes)
   if (text !== '') step.tail = (step.tail + text).slice(-2 * TAIL)

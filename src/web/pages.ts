@@ -13,13 +13,14 @@ import { changesRoutes } from './changes/routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { helpRoutes } from './help/routes.tsx'
 import { listRoutes } from './list/routes.tsx'
-import type { LogDeps } from './log/routes.tsx'
+import { logRoutes } from './log/routes.tsx'
 import { memoryRoutes } from './memory/routes.tsx'
 import { newCaseRoutes } from './new-case/routes.tsx'
 import { paletteRoutes } from './palette/routes.ts'
 import { proofRoutes } from './proof/routes.tsx'
 import { searchRoutes } from './search/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
+import type { IsSilent } from './session/silent-logs.ts'
 import { rememberSetup } from './setup/known-setup.ts'
 import { setupRoutes } from './setup/routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
@@ -29,7 +30,7 @@ import { pageHeaders } from './shell/page-response.ts'
  * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules
  * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
-export function pages(service: HttpDeps, liveOutput: LogDeps['liveOutput']): Pages {
+export function pages(service: HttpDeps, isSilent: IsSilent): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)), {
     hasAgents: () => recentConversations(service).length > 0,
     waiting: waitingCount(service),
@@ -49,7 +50,8 @@ export function pages(service: HttpDeps, liveOutput: LogDeps['liveOutput']): Pag
     caseRoutes(deps),
     proofRoutes(deps),
     memoryRoutes(deps),
-    sessionRoutes({ service, assets, liveOutput }),
+    sessionRoutes({ service, assets, isSilent }),
+    logRoutes(deps),
     changesRoutes(deps),
     agentsRoutes(deps),
     setupRoutes(deps),

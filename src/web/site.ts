@@ -5,7 +5,7 @@ import type { HttpDeps } from '../http/deps.ts'
 import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/sse/stream-registry.ts'
 import { notLoaded } from '../model/app-error.ts'
-import { trackLiveOutput } from './session/live-output.ts'
+import { trackSilentLogs } from './session/silent-logs.ts'
 
 interface SiteOptions {
   port: () => number
@@ -25,9 +25,9 @@ export function createSite(
   service: HttpDeps,
   { port, hasLocalhost, streams, hasPages }: SiteOptions,
 ): Site {
-  const liveOutput = trackLiveOutput(service.outputs) // also of runs before the first page
+  const isSilent = trackSilentLogs(service.outputs) // also of runs before the first page
   const loadPages = async () =>
-    (await import('./pages.ts').catch(notLoaded)).pages(service, liveOutput)
+    (await import('./pages.ts').catch(notLoaded)).pages(service, isSilent)
   const { fetch } = createApp(service, {
     port,
     hasLocalhost,

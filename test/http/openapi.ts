@@ -16,7 +16,7 @@ import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/event-lookup.ts'
 import { TIME } from '../../src/model/words.ts'
 import { pages } from '../../src/web/pages.ts'
-import { trackLiveOutput } from '../../src/web/session/live-output.ts'
+import { trackSilentLogs } from '../../src/web/session/silent-logs.ts'
 import { exampleFaults, placesIn } from '../fixtures/example-faults.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
@@ -88,7 +88,7 @@ t.test('every path is matched by the fast one of the routers of hono', async (t)
   const options = {
     port: () => 0,
     streams: createStreamRegistry(),
-    ...pages(service, trackLiveOutput(service.outputs)),
+    ...pages(service, trackSilentLogs(service.outputs)),
   }
   const app = createApp(service, options)
   t.equal((await app.request('/version')).status, 200)

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { processStat } from '../../src/platform/processes.ts'
 import { openServer } from '../../src/serve.ts'
+import { serveSample } from '../fixtures/browser-service.ts'
 import { leftovers, processesOf, runBuilt, startBuilt } from '../fixtures/built-service.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { inLongLane, isFull } from '../fixtures/full.ts'
@@ -327,3 +328,52 @@ t.test('two signals are as good as one', inLongLane, async (t) => {
   await service.restart()
   t.match(await must(service, 'GET', ref.path), { state: 'failed', output: /service was stopped/ })
 })
+
+t.test(
+  'a large log, killed in mid-run: session page and log page have the same lines, numbers and marks',
+  { ...linuxOnly, ...inLongLane },
+  async (t) => {
+    const service = await serveSample(t)
+    const printed = join(service.root, 'printed')
+    const print = [
+      'for n in $(seq 1 60); do',
+      '  seq -f "line $n.%g of the output" 1 500; echo "oh no $n" >&2',
+      'done',
+      `touch '${printed}'; echo last >&2; sleep 60`,
+    ].join('\n')
+    const ref = await planned(service, { runbook: step(print, 'sh run id=print') })
+    await must(service, 'POST', `${ref.path}/approve`)
+    while (!existsSync(printed)) await delay(50)
+    const page = `/case/${ref.case_id}/session/1`
+    /** Number, mark and text of each line, by its number. */
+    const linesAt = async (path: string) => {
+      const reply = await fetch(service.url + path, { headers: { accept: 'text/html' } })
+      const found = (await reply.text()).matchAll(
+        /<span class="line([^"]*)" id="L[^"]*" data-line="(\d+)">(.*?)\n?<\/span>/gs,
+      )
+      return new Map(
+        [...found].map(([, mark, number, line]) => [Number(number), `${mark} ${line}`]),
+      )
+    }
+    const before = await linesAt(page)
+    await service.kill()
+    await service.again()
+    await reaches(service, ref, 'failed')
+    const after = await linesAt(page)
+    t.ok(after.size > 2000, `${after.size} lines`)
+    t.match(after.get(30_060), /error.* oh no 60/)
+    t.match(after.get(30_061), /error.* last/, 'the range that was open at the end')
+    t.strictSame([...after].slice(0, before.size), [...before])
+    const whole = new Map<number, string>()
+    for (let line = 1; line <= 30_061; line = Math.max(...whole.keys()) + 1) {
+      for (const each of await linesAt(`${page}/log/1-print.log?view=raw&line=${line}`))
+        whole.set(...each)
+    }
+    t.equal(whole.size, 30_061)
+    t.equal([...whole.values()].filter((line) => /^ error/.test(line)).length, 61)
+    t.strictSame(
+      [...after].filter(([number, line]) => whole.get(number) !== line),
+      [],
+    )
+  },
+)

@@ -5,6 +5,7 @@ import t from 'tap'
 import { plainText } from '../../src/files/plain-text.ts'
 import { headAndTail } from '../../src/runners/output/output-excerpt.ts'
 import { headAndTailOfFile, openOutputLog } from '../../src/runners/output/output-log.ts'
+import { readStderrMarks } from '../../src/runners/output/stderr-marks.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const sha256Of = (path: string) => hash('sha256', readFileSync(path))
@@ -31,6 +32,23 @@ t.test('what was written is in the file at once, whatever becomes of this proces
   log.write(Buffer.from('told'))
   t.equal(readFileSync(path, 'utf8'), 'told')
   await log.close()
+})
+
+t.test('which bytes came from standard error is beside the log at once', async (t) => {
+  const path = `${t.testdir()}/1-out.log`
+  const log = await openOutputLog(path, 12)
+  log.write(Buffer.from('one\n'))
+  t.strictSame(await readStderrMarks(path, 4), [])
+  log.write(Buffer.from('two\n'), true)
+  log.write(Buffer.from('3\n'), true)
+  t.strictSame(await readStderrMarks(path, 10), [{ from: 4, to: 10 }], 'as after a kill')
+  log.write(Buffer.from('4'))
+  log.write(Buffer.from('cut off'), true)
+  await log.close()
+  t.strictSame(await readStderrMarks(path, 99), [
+    { from: 4, to: 10 },
+    { from: 11, to: 12 },
+  ])
 })
 
 t.test('a log ends with one line that says what was cut', async (t) => {

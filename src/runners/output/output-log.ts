@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { plainText } from '../../files/plain-text.ts'
 import { storageError } from '../../files/storage-error.ts'
 import { excerpt } from './output-excerpt.ts'
+import { createStderrMarks } from './stderr-marks.ts'
 
 const MIB = 1024 * 1024
 /** Escape sequences can make a file several times as long as its text. */
@@ -12,9 +13,9 @@ const READ_WHOLE_FACTOR = 4
 export interface OutputLog {
   /**
    * Written bytes survive the end of this process, but not a crash of the machine. Disk errors are not thrown here:
-   * `close` returns the first.
+   * `close` returns the first. Bytes of standard error are marked (stderr-marks.ts).
    */
-  write(bytes: Uint8Array): void
+  write(bytes: Uint8Array, isError?: boolean): void
   /** Flushes everything to disk. */
   close(): Promise<OutputLogResult>
 }
@@ -41,6 +42,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   let bytes = 0
   let kept = 0
   const hash = createHash('sha256')
+  const marks = createStderrMarks(path)
   let closing: Promise<OutputLogResult> | undefined
   let failed: { error: unknown } | undefined
 
@@ -53,6 +55,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   }
 
   const finish = async (): Promise<OutputLogResult> => {
+    marks.close(kept)
     const truncated = kept < bytes
     if (truncated) append(Buffer.from(cutLine(maxBytes, bytes - kept)))
     try {
@@ -68,11 +71,12 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   }
 
   return {
-    write(part) {
+    write(part, isError = false) {
       if (closing !== undefined) throw new Error(`${path} is closed: call write() before close()`)
       bytes += part.length
       const room = part.subarray(0, maxBytes - kept)
       if (room.length === 0) return
+      marks.mark(isError, kept)
       kept += room.length
       append(room)
     },

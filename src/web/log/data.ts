@@ -8,17 +8,30 @@ import { CUT } from '../../rendering/live-log/cut-line.ts'
 import { looksLikeError } from '../../rendering/live-log/error-text.ts'
 import { numberLines } from '../../rendering/live-log/line-numbers.ts'
 import { artifactPath } from '../../runners/output/artifacts.ts'
-import { chunkWith, type LogChunk, type LogIndex } from './log-index.ts'
+import { readStderrMarks } from '../../runners/output/stderr-marks.ts'
+import { chunkWith, indexLog, type LogChunk, type LogIndex } from './log-index.ts'
 import type { LogLine } from './log-lines.tsx'
 
-/** A log, and what is needed to read parts of it. */
-export interface LogSource {
+export interface LogPlace {
   layout: HttpDeps['layout']
   caseId: string
   artifact: string
+}
+
+/** A log, and what is needed to read parts of it. */
+export interface LogSource extends LogPlace {
   index: LogIndex
   /** The bytes that came from standard error, as far as known. */
   stderr: readonly ByteRange[]
+}
+
+/** Null if the log is not on this machine. */
+export async function openLog(place: LogPlace): Promise<LogSource | null> {
+  const { layout, caseId, artifact } = place
+  const index = await indexLog(layout, caseId, artifact)
+  if (index === null) return null
+  const stderr = await readStderrMarks(artifactPath(layout, caseId, artifact), index.size)
+  return { ...place, index, stderr }
 }
 
 /** Colours that a log sets this long before a chunk still apply in it. */

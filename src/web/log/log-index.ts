@@ -116,27 +116,3 @@ export function chunkWith({ chunks }: LogIndex, line: number): number {
   }
   return Math.max(0, low)
 }
-
-/** The line ends before an offset of a log; null if they can't be counted. */
-export async function countLinesBefore(
-  layout: Layout,
-  caseId: string,
-  artifact: string,
-  offset: number,
-): Promise<number | null> {
-  if (offset === 0) return 0
-  const index = await indexLog(layout, caseId, artifact)
-  const chunk = index?.chunks.findLast(({ from, to }) => from <= offset && offset <= to)
-  if (!chunk) return null
-  const range = { from: chunk.from, length: offset - chunk.from }
-  const read = await readSlice(artifactPath(layout, caseId, artifact), () => range, {
-    within: layout.caseFolder(caseId),
-  })
-  return read.ok ? chunk.line - 1 + countLineEnds(read.bytes) : null
-}
-
-function countLineEnds(bytes: Uint8Array): number {
-  let count = 0
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1
-  return count
-}

@@ -157,7 +157,7 @@ function TestsView({ report }: { report: Report }) {
         <h2 id="tests-title">Tests</h2>
         <span class="muted small">{outcomesText(outcomesOf(report.tests))}</span>
       </header>
-      <TestTree report={report} id="tree" limit={MAX_TESTS} />
+      <TestTree report={report} id="tree" limit={MAX_TESTS} isOpen />
     </section>
   )
 }

@@ -5,36 +5,26 @@ import { AppError } from '../../model/app-error.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import type { PageDeps } from '../deps.ts'
 import { findSession } from '../session/find-session.ts'
-import type { LiveOutput } from '../session/live-output.ts'
 import { logPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
-import { type LogSource, nextError } from './data.ts'
-import { indexLog } from './log-index.ts'
+import { nextError, openLog } from './data.ts'
 import { LogPage, type LogQuery, loadLogPage } from './page.tsx'
 
-export interface LogDeps extends Pick<PageDeps, 'service' | 'assets'> {
-  liveOutput(caseId: string, artifact: string): LiveOutput
-}
-
 /** `/case/:id/session/:number/log/:artifact`: a log or a report, with numbers and colours. */
-export function logRoutes({ service, assets, liveOutput }: LogDeps): Hono<ServiceEnv> {
+export function logRoutes({
+  service,
+  assets,
+}: Pick<PageDeps, 'service' | 'assets'>): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const path = '/case/:id/session/:number/log/:artifact'
   app.get(path, pageHeaders({ forms: 'self' }), async (c) => {
     const folder = await service.store.read(caseId(c))
     const session = findSession(folder, c.req.param('number'))
     const artifact = c.req.param('artifact')
-    const index = isArtifactOf(artifact, session.number)
-      ? await indexLog(service.layout, folder.case.id, artifact)
+    const source = isArtifactOf(artifact, session.number)
+      ? await openLog({ layout: service.layout, caseId: folder.case.id, artifact })
       : null
-    if (!index) throw notHere(session.number, artifact)
-    const source: LogSource = {
-      layout: service.layout,
-      caseId: folder.case.id,
-      artifact,
-      index,
-      stderr: liveOutput(folder.case.id, artifact).stderr,
-    }
+    if (!source) throw notHere(session.number, artifact)
     const query = queryOf(c)
     if (query.errorAfter !== null) {
       const line = await nextError(source, query.errorAfter)

@@ -159,7 +159,7 @@ function SuiteItem({ suite, id, room, isOpen = false }: SuiteProps) {
           <bdi dir={directionOf(suite.name)}>{visibleText(suite.name)}</bdi>{' '}
           <span class="muted small">{outcomesText(suite.counts)}</span>
         </summary>
-        {SuiteContent({ suite, id, room })}
+        {SuiteContent({ suite, id, room, isOpen })}
       </details>
     </li>
   )

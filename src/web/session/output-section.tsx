@@ -55,28 +55,11 @@ export function OutputSection({ data }: { data: SessionPageData }) {
   )
 }
 
-/** Search, and what else client/output-tools.ts does with the output. */
+/** What client/output-tools.ts does with the output. */
 function OutputTools() {
   return (
     <div class="log-tools needs-script row" id="output-tools" data-keep>
-      <search class="log-filter">
-        <input
-          type="search"
-          id="output-search"
-          placeholder="Search in output"
-          aria-label="Search in output"
-          aria-describedby="output-found"
-          autocomplete="off"
-          data-key="/"
-        />
-        <span id="output-found" class="muted small" role="status" />
-        <button type="button" class="compact" id="found-before" aria-label="Previous match" hidden>
-          ↑
-        </button>
-        <button type="button" class="compact" id="found-next" aria-label="Next match" hidden>
-          ↓
-        </button>
-      </search>
+      <span id="output-found" class="muted small" role="status" />
       <span class="log-buttons">
         <button type="button" class="compact" id="next-error" data-key="E">
           Next error

@@ -2,15 +2,18 @@ import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
 import { diffLayout } from '../changes/page.tsx'
-import { type LogDeps, logRoutes } from '../log/routes.tsx'
+import type { PageDeps } from '../deps.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './data.ts'
 import { findSession } from './find-session.ts'
 import { SessionPage } from './page.tsx'
+import type { IsSilent } from './silent-logs.ts'
 
 /** `/case/:id/session/:number`; `latest` and the id of a session redirect there. */
-export function sessionRoutes(needs: LogDeps): Hono<ServiceEnv> {
+export function sessionRoutes(
+  needs: Pick<PageDeps, 'service' | 'assets'> & { isSilent: IsSilent },
+): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const { service, assets } = needs
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
@@ -24,7 +27,6 @@ export function sessionRoutes(needs: LogDeps): Hono<ServiceEnv> {
     const data = await loadSessionPage(needs, folder, session, queryOf(c))
     return pageResponse(c, <SessionPage data={data} assets={assets} />)
   })
-  app.route('/', logRoutes(needs))
   return app
 }
 

@@ -1,9 +1,7 @@
 import { beginsErrors, markLines, onNumberClick, showFragment } from '../../client/log-view.ts'
-import { startOutputSearch } from './output-search.ts'
 
-/** Search, errors, links to lines and full screen for the output of a session. */
+/** Errors, links to lines and full screen for the output of a session. */
 export function startOutputTools(): void {
-  startOutputSearch(reveal)
   onNumberClick((line) => {
     showFragment(line.id)
     markLines([line])
@@ -16,8 +14,6 @@ export function startOutputTools(): void {
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented || !isFullScreen()) return
     if (document.querySelector('dialog[open]')) return
-    const search = document.getElementById('output-search') as HTMLInputElement | null
-    if (event.target === search && search?.value !== '') return // empties the field first
     setFullScreen(false)
   })
   addEventListener('hashchange', goToFragment)
