@@ -164,27 +164,32 @@ t.test('at the prompt', async (t) => {
     await cli.run('abandon', 'sealed')
   })
 
-  await t.test('tail goes on over a restart of the service', async (t) => {
-    const ref = await plan('Tower')
-    const answers: Answers = [
-      [
-        /session 1 waits for your approval\. Next: casefile approve \w{8} 1/,
-        meanwhile(service.close),
-      ],
-      [/service unreachable, retrying…/, meanwhile(() => again())],
-      [/the service is back/, () => null],
-    ]
-    const again = async () => {
-      await service.close()
-      const next = await cli.serve()
-      await must(next, 'POST', `${ref.path}/approve`)
-    }
-    const said = await cli.runWith({ answers, env: RICH }, 'tail', 'tower')
-    t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*session 1 is complete/ })
-    t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
-    t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
-    t.match(await cli.run('tail', 'tower'), { code: 0, stderr: 'session 1 is complete\n' })
-  })
+  await t.test(
+    'tail asks about a plan that waits, and goes on over a restart of the service',
+    async (t) => {
+      await plan('Bridge')
+      const byKey: Answers = [[/Approve this plan of session 1\? \[y\/N\] $/, 'y']]
+      const asked = await cli.runWith({ answers: byKey, env: RICH }, 'tail', 'bridge')
+      t.match(asked, { code: 0, unasked: [], shown: /Plan\n[\s\S]*session 1 is complete/ })
+
+      const ref = await plan('Tower')
+      const answers: Answers = [
+        [/Approve this plan of session 1\? \[y\/N\] $/, meanwhile(service.close)],
+        [/service unreachable, retrying…/, meanwhile(() => again())],
+        [/the service is back/, () => null],
+      ]
+      const again = async () => {
+        await service.close()
+        const next = await cli.serve()
+        await must(next, 'POST', `${ref.path}/approve`)
+      }
+      const said = await cli.runWith({ answers, env: RICH }, 'tail', 'tower')
+      t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*session 1 is complete/ })
+      t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
+      t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
+      t.match(await cli.run('tail', 'tower'), { code: 0, stderr: 'session 1 is complete\n' })
+    },
+  )
 })
 
 t.test('approve waits in line where the folder is not free', async (t) => {

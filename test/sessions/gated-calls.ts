@@ -222,16 +222,24 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   t.match(told, /standing\[2\]\.path is not known/)
 
   const STANDING =
-    "standing: [{ paths: ['docs/**'], commands: ['npm run format'], proof: ['true'] }]"
+    "standing: [{ paths: ['docs/**', casefile.md, 'memory/**'], commands: ['npm run format'], proof: ['true'] }]"
   configure(STANDING)
   t.match(await write('docs/a.md'), /nothing may be changed/, 'not trusted')
   t.match(await must(app, 'GET', '/health'), {
     problems: [{ message: /^standing: changed since it was trusted/ }],
   })
-  t.match(await trusted(app), /Standing intents: .*\n {2}paths: \["docs\/\*\*"\], commands: /)
+  t.match(await trusted(app), /Standing intents: .*\n {2}paths: \["docs\/\*\*",.*\], commands: /)
   for (const file of ['docs/a.md', join(app.root, 'docs/b.md'), './docs/../docs/c.md'])
     t.equal(await write(file), null, file)
-  for (const file of ['src/a', 'docs/../src/a', 'docs/link/x', 'docs/.hidden/x', '/etc/docs/a'])
+  for (const file of [
+    'src/a',
+    'docs/../src/a',
+    'docs/link/x',
+    'docs/.hidden/x',
+    '/etc/docs/a',
+    'casefile.md',
+    'memory/a',
+  ])
     t.match(await write(file), /nothing may be changed/, file)
   t.equal(await bash('npm run format'), null)
   t.equal(await bash('ls docs && npm run format | tail -3; true'), null)
@@ -289,7 +297,13 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
     behavior: 'allow',
   })
 
+  const late = hookedAgent(app, { case_id, session: 'conversation-6' })
+  await late.tell('UserPromptSubmit', { prompt: 'Tidy' })
+  t.equal(await late.call('Write', { file_path: 'docs/a.md' }), null)
   configure("standing: [{ paths: ['**'] }]")
+  await late.tell('Stop', { stop_hook_active: false })
+  const [last] = await must(app, 'GET', `/cases/${case_id}/sessions`)
+  t.match(last, { state: 'planning' }, 'what is no longer trusted approves nothing')
   await other.tell('UserPromptSubmit', { prompt: 'More' })
   t.match(await write('docs/a.md'), /nothing may be changed/, 'another list is not trusted')
 })

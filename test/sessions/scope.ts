@@ -166,7 +166,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
 })
 
 t.test('an intent within a standing intent is approved by it', async (t) => {
-  const standing = `standing:\n  - { paths: ['docs/**', '**/*.md'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
+  const standing = `standing:\n  - { paths: ['docs/**', '**/*.md', 'tool?'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
   const work = 'mkdir -p docs; echo b > docs/a; echo done'
   const files = agentFiles({ one: { plan: 'exit 1', work } }, standing)
   const service = await openTestService(t, { mount: false, files, trust: true })
@@ -184,6 +184,7 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
     { paths: ['**'] },
     { paths: ['doc*/**'] },
     { paths: ['README'] },
+    { paths: ['tool1'] },
     { commands: ['echo a b'] },
     { commands: ['echo'] },
     { proof: ['test -e docs/a', 'true'] },
