@@ -71,7 +71,7 @@ export function needLabel(kind: AttentionKind, state: CaseState): string {
   return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'Question' : NEED_LABELS[kind]
 }
 
-const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
+export const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
   plan: 'Plan',
   problem: 'Problem',
   blocked: 'Blocked',

@@ -34,7 +34,8 @@ t.test(
       for (const { operationId } of Object.values(methods))
         t.match(html, `<code>${operationId}</code>`)
     }
-    t.match(await get('/help'), 'href="/help/requests"')
+    t.match(html, '<a href="/openapi.json">')
+  t.match(await get('/help'), 'href="/help/requests"')
   },
 )
 

@@ -43,10 +43,10 @@ export function apiPage(service: PageDeps['service']): string {
   const events = Object.keys(api.webhooks).map((name) => `\`${name}\``)
   return [
     '# API reference',
-    `Version ${api.info.version}. [/openapi.json](/openapi.json) has every schema and example. A star marks what is required.`,
+    `Version ${api.info.version}. [/openapi.json](openapi.json) has every schema and example. A star marks what is required.`,
     api.info.description,
     ...groups,
-    '## Events',
+    '## Types of events',
     `Streams and webhooks send these: ${events.join(', ')}.`,
   ].join('\n\n')
 }

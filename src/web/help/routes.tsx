@@ -75,7 +75,8 @@ export function helpRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
       path: '',
       title: 'API reference',
     }
-    const rendered = await renderText(text, { idPrefix: HELP_ANCHORS })
+    const addresses = { 'openapi.json': '/openapi.json' }
+    const rendered = await renderText(text, { addresses, idPrefix: HELP_ANCHORS })
     return pageResponse(
       c,
       <DocPage assets={assets} help={read()} page={page} text={text} rendered={rendered} />,
