@@ -86,14 +86,13 @@ t.jobs = isFull ? 3 : 1
 for (const provider of drivenProviders(IN_EVERY_TEST)) {
   const why = whyMissing(provider)
   const options = { ...(why === null ? {} : { skip: why }), buffered: isFull, timeout: 1_800_000 }
-  t.test(`${provider}, from the case to the evidence`, options, (t) => flow(t, provider))
-  if (WITH_SANDBOX.includes(provider)) {
-    t.test(`${provider}, refused by its sandbox`, options, (t) => refusals(t, provider))
-  }
-  if (isFull) {
-    t.test(`${provider}, outside the scope of its plan`, options, (t) => scoped(t, provider))
-  }
-  if (isFull) t.test(`${provider}, while its model fails`, options, (t) => faults(t, provider))
+  // tap keeps what it is given: each test has options of its own
+  const drive = (what: string, run: (t: Test, provider: RealAgentId) => Promise<void>) =>
+    t.test(`${provider}, ${what}`, { ...options }, (t) => run(t, provider))
+  drive('from the case to the evidence', flow)
+  if (WITH_SANDBOX.includes(provider)) drive('refused by its sandbox', refusals)
+  if (isFull) drive('outside the scope of its plan', scoped)
+  if (isFull) drive('while its model fails', faults)
 }
 
 async function flow(t: Test, provider: RealAgentId): Promise<void> {
