@@ -145,12 +145,39 @@ const lazy = await build({
   logLevel: 'warning',
   metafile: true,
 })
+/** What the browser loads: what the pages share, then what each has in its folder, so a page is named nowhere else. */
+const WEB = resolve(ROOT, 'src/web')
+const own = (await readdir(WEB, { recursive: true }))
+  .map((path) => path.replaceAll('\\', '/'))
+  .sort()
+const scripts = own.filter((path) => /^[\w-]+\/client\.tsx?$/.test(path))
+const styles = own.filter((path) => /^(?!style\/)[\w-]+\/[\w-]+\.css$/.test(path))
+const ENTRIES = {
+  ts: [
+    "import './client/main.ts'",
+    ...scripts.map((path, at) => `import { start as start${at} } from './${path}'`),
+    ...scripts.map((_, at) => `start${at}()`),
+  ],
+  css: ['style/main.css', ...styles, 'style/print.css'].map((path) => `@import './${path}';`),
+}
+const entries = {
+  name: 'entries',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'console'
+    onResolve({ filter: /^console\.(?:ts|css)$/ }, ({ path }) => ({ path, namespace }))
+    onLoad({ filter: /./, namespace }, ({ path }) => {
+      const loader = path.split('.')[1]
+      return { contents: ENTRIES[loader].join('\n'), loader, resolveDir: WEB }
+    })
+  },
+}
 const pages = await build({
   absWorkingDir: ROOT,
   entryPoints: [
-    { in: 'src/web/client/main.ts', out: 'console' },
-    { in: 'src/web/style/main.css', out: 'console' },
+    { in: 'console.ts', out: 'console' },
+    { in: 'console.css', out: 'console' },
   ],
+  plugins: [entries],
   outdir: 'dist/web/assets',
   tsconfig: 'src/web/client/tsconfig.json',
   alias: { 'hono/jsx/dom/jsx-runtime': './src/web/client/jsx-runtime.ts' },

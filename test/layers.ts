@@ -119,7 +119,11 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
       'web/client/send.ts': 'export const send = 1\n',
       'web/client/main.ts': "import '../list/client.ts'\n",
     },
-    found: ['layers web/list/client.ts:2', 'layers web/list/page.tsx:1'],
+    found: [
+      'layers web/client/main.ts:1',
+      'layers web/list/client.ts:2',
+      'layers web/list/page.tsx:1',
+    ],
   },
   {
     name: 'the model imports a package, files are touched or programs started elsewhere',

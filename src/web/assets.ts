@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { etagOf } from '../http/etag.ts'
 import { packageFile } from '../package-files.ts'
 
-/** bundle.mjs builds them from src/web/client/main.ts and src/web/style/main.css. */
+/** bundle.mjs builds them from src/web/client, src/web/style and the folders of the pages. */
 const FOLDER = packageFile('dist/web/assets/')
 
 /** A folder with a tick in it, and in its corner a mark that differs in shape, too. */

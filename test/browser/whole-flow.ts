@@ -36,7 +36,7 @@ const PAGES: { path: string; shows: string[]; isShort?: true; isLarge?: true }[]
   { path: '/configure', shows: [] },
   { path: '/agents', shows: ['No agent was heard'] },
   { path: WAITING, shows: ['Every token counts as expired'] },
-  { path: RESOLVED, shows: ['ConfirmedCodeBug'] },
+  { path: RESOLVED, shows: ['Confirmed code bug'] },
   { path: BLOCKED, shows: [] },
   {
     path: `${WAITING}/session/1`,

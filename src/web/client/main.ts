@@ -1,13 +1,3 @@
-import { startSync } from '../list/client/sync.tsx'
-import { startList } from '../list/client.ts'
-import { startLogPage } from '../log/client.ts'
-import { startMemoryEditor } from '../memory/client.tsx'
-import { startNewCase } from '../new-case/client.tsx'
-import { startPalette } from '../palette/client.tsx'
-import { startProofAttaching } from '../proof/client/proof-attach.tsx'
-import { startPictures } from '../proof/client.ts'
-import { startSession } from '../session/client.ts'
-import { startSetup } from '../setup/client.ts'
 import { startConflicts, startVerifying } from './conflicts.tsx'
 import { startDiff } from './diff.ts'
 import { startDisclosures } from './disclosure.ts'
@@ -119,6 +109,7 @@ import { startTimes } from './times.ts'
  *   data-level         of a heading in an outline: its level
  */
 
+// what one page has starts after this: bundle.mjs finds the client.ts of each
 document.documentElement.classList.add('js')
 startForms()
 startConflicts()
@@ -126,20 +117,10 @@ startNotices()
 startRestoringFocus()
 startDisclosures()
 startKeys()
-startPalette()
 startCopying()
-startProofAttaching()
-startPictures()
 startVerifying()
-startMemoryEditor()
-startNewCase()
-startSetup()
 startTimes()
-startList()
 startListReturn()
-startSync()
-startSession()
-startLogPage()
 startWrapping()
 startTabMark()
 startDiff()

@@ -1,5 +1,6 @@
 import { startRowReturn, storeListAddress } from '../client/list-return.ts'
 import { refresh, refreshAtMostEvery } from '../client/refresh.ts'
+import { startSync } from './client/sync.tsx'
 
 /** Every case of the workspace may change the list. */
 const REFRESH_MS = 1000
@@ -12,12 +13,13 @@ let isSearching = false
 let typing: number | undefined
 
 /** The page of cases: filters and pages are shown without loading it again. */
-export function startList(): void {
+export function start(): void {
   if (document.body.dataset.page !== 'cases') return
   refreshAtMostEvery(REFRESH_MS)
   startFilters()
   startRowReturn()
   storeListAddress()
+  startSync()
 }
 
 /** A filter changes the address, and the list is refreshed from it. */

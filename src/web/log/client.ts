@@ -1,7 +1,7 @@
 import { beginsErrors, markLines, onNumberClick, showFragment } from '../client/log-view.ts'
 
 /** The page of a log: `#L3777` and `#L10-L20` mark lines, also if they are on another page of the log. */
-export function startLogPage(): void {
+export function start(): void {
   if (!document.getElementById('log-lines')) return
   let first: number | null = null
 

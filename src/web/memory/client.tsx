@@ -15,7 +15,7 @@ interface MemoryFile {
 }
 
 /** The editor of a memory file, on its page; and the form that names a new file. */
-export function startMemoryEditor(): void {
+export function start(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement
     if (form.id !== 'new-file-form') return

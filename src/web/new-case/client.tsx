@@ -11,7 +11,7 @@ import { store, stored } from '../client/tab-storage.ts'
 const FAILED = 'not-planned'
 
 /** The form of a new case: the requirements as they are written, and "Create and plan". */
-export function startNewCase(): void {
+export function start(): void {
   showWhyNotPlanned()
   const form = document.querySelector<HTMLFormElement>('#new-case')
   const text = form?.querySelector<HTMLTextAreaElement>('#new-checklist')

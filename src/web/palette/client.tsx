@@ -24,7 +24,7 @@ const RETRY_MS = 1_000
 const MAX_OPTIONS = 8
 
 /** The command palette: Ctrl-K, or Cmd-K on a Mac, opens a list of cases, actions, files and settings. */
-export function startPalette(): void {
+export function start(): void {
   if (IS_MAC)
     for (const key of document.querySelectorAll('[data-palette] kbd')) key.textContent = '⌘ K'
   document.addEventListener('keydown', (event) => {

@@ -1,7 +1,8 @@
-import { openAttaching } from './client/proof-attach.tsx'
+import { openAttaching, startProofAttaching } from './client/proof-attach.tsx'
 
-/** Pictures as proof: files dropped on the proof of a case or pasted. */
-export function startPictures(): void {
+/** Attaching proof: by its form, or as pictures that are dropped on the proof of a case or pasted. */
+export function start(): void {
+  startProofAttaching()
   document.addEventListener('dragover', (event) => {
     const card = cardOf(event)
     if (!card || !hasFiles(event)) return

@@ -8,7 +8,7 @@ import { startPlanComments } from './client/plan-comments.tsx'
 import { startPlanOutline } from './client/plan-outline.ts'
 
 /** What only the page of a session has. */
-export function startSession(): void {
+export function start(): void {
   if (document.body.dataset.page !== 'session') return
   startOutput()
   startOutputTools()

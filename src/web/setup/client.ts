@@ -6,7 +6,7 @@ import { showSoon, startSetupForm } from './client/setup-form.tsx'
 const INTENT_FORM = 'new-intent-form'
 
 /** The setup of a workspace, menus of agents, and cases that have nothing to plan with. */
-export function startSetup(): void {
+export function start(): void {
   const ask = () => {
     if (isShown('[data-agents=unknown]')) void findAgents(false)
   }

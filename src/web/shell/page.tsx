@@ -25,7 +25,7 @@ export interface PageProps {
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
   /** For pages that the navigation marks, or that have their own styles or script. */
-  kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'log' | 'changes' | 'help' | 'setup'
+  kind?: string
   /** What the title and the icon of the tab say first. */
   mark?: TabMark | null
   children: Child
