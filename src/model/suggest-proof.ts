@@ -56,6 +56,19 @@ export function itemsMetBy(type: string, gate: GateFacts): string[] {
   return gate.verified === 0 && !open.some(({ required }) => required) ? [ANY] : []
 }
 
+/** Says which checklist items a proof meets, or would meet once it is verified: `meets: All tests pass`. */
+export function meetsText(
+  { id, type }: { id: string; type: string },
+  verified: boolean,
+  gate: GateFacts,
+): string {
+  const met = gate.items.filter((item) => item.satisfied_by === id)
+  const items = met.map(({ description }) => description)
+  const all = verified || items.length > 0 ? items : itemsMetBy(type, gate)
+  if (all.length > 0) return `meets: ${all.join(', ')}`
+  return verified ? '' : 'meets nothing that is missing'
+}
+
 /**
  * For each type that the gate still needs, and no proof waits for: the first of `rows` that would count, and what it
  * would meet. `rows` begins with the newest session. If any proof will do, tests that failed leave nothing to offer.

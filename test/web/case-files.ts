@@ -110,8 +110,8 @@ t.test('a proof has a page with all of its content', async (t) => {
     const pid = await attach('test-log', 'TAP version 13\n1..1\nok 1 - adds\n')
     const page = `/case/${id}/proof/${pid}`
     const html = await pageOf(page)
-    t.match(textOf(html, 'proof-tests'), 'adds')
-    t.notMatch(html, 'id="proof-content"')
+    t.match(textOf(html, 'proof-content'), 'adds')
+    t.notMatch(html, 'TAP version 13')
     t.match(textOf(await pageOf(`${page}?view=raw`), 'proof-content'), 'TAP version 13')
   })
   await t.test('once verified, with what comes next', async (t) => {
@@ -135,7 +135,10 @@ t.test('a proof has a page with all of its content', async (t) => {
     const pid = await attach('diff', diff)
     const html = await pageOf(`/case/${id}/proof/${pid}`)
     t.match(html, '<tr class="removed">')
-    t.match(html, '+two &lt;i&gt;\n')
+    t.match(await pageOf(`/case/${id}/proof/${pid}?view=raw`), '+two &lt;i&gt;\n')
+    const listed = await pageOf(`/case/${id}`)
+    t.match(listed, '<tr class="removed">', 'also in the list of the case')
+    t.notMatch(listed, 'diff --git')
     t.match(await pageOf(`/case/${id}/proof/${pid}/changes?diff=split`), 'class="diff split"')
     const log = await attach('log', 'text\n')
     t.equal((await app.request('GET', `/case/${id}/proof/${log}/changes`)).status, 404)

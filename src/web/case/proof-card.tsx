@@ -1,30 +1,16 @@
-import { counted, sizeText } from '../../model/amounts.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
-import { pictureText } from '../../model/picture.ts'
 import { isOver } from '../../model/session-state.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates } from '../proof/candidate-list.tsx'
-import type { ProofExcerpt, ProofRow } from '../proof/data.ts'
-import { isPicture, Thumbnail } from '../proof/picture.tsx'
-import {
-  AcceptedReason,
-  ProofTimes,
-  testsText,
-  Verdict,
-  VerifyForm,
-} from '../proof/proof-parts.tsx'
-import { proofPage, sessionPage } from '../shell/addresses.ts'
+import { ProofItem } from '../proof/proof-item.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { AnsiText, TextBox, terminalClass } from '../shell/text-box.tsx'
 import type { CasePageData } from './data.ts'
 
 const MAX_PROOFS = 10
 
 /** The proof of the case, newest first, and results of sessions that can be attached as proof. */
 export function ProofCard({ data }: { data: CasePageData }) {
-  const { id, proofs, candidates, gate } = data
+  const { proofs, candidates, gate } = data
   const attachable = candidates.filter(({ attached, size }) => attached === null && size !== null)
   return (
     <section class="card" id="proof" aria-labelledby="proof-title">
@@ -57,70 +43,13 @@ export function ProofCard({ data }: { data: CasePageData }) {
           list={(some) => (
             <ul class="row-list">
               {some.map((row) => (
-                <ProofItem id={id} row={row} />
+                <ProofItem row={row} gate={gate} />
               ))}
             </ul>
           )}
         />
       )}
     </section>
-  )
-}
-
-function ProofItem({ id, row }: { id: string; row: ProofRow }) {
-  const { proof, verified, session, content, objection, acceptedDespite } = row
-  return (
-    <li id={`proof-${proof.id}`}>
-      <div class="row-main">
-        <a href={proofPage(id, proof.id)} data-row>
-          {proof.type}
-        </a>
-        <Verdict proof={proof} verified={verified} />
-        {!verified && content && objection === null && (
-          <VerifyForm proof={proof} etag={content.etag} />
-        )}
-      </div>
-      {objection !== null && (
-        <p class="small bad-text">
-          Doesn't count: <bdi dir={directionOf(objection)}>{visibleText(objection)}</bdi>.{' '}
-          <a href={proofPage(id, proof.id)}>
-            Review<span class="visually-hidden"> {proof.type}</span>
-          </a>
-        </p>
-      )}
-      <AcceptedReason accepted={proof.accepted} despite={acceptedDespite} />
-      <p class="facts">
-        {session !== null && <a href={sessionPage(id, session)}>session {session}</a>}
-        {proof.image && <span>{pictureText(proof.image)}</span>}
-        {content && <span>{sizeText(proof.image?.bytes ?? content.size)}</span>}
-        {proof.tests && <span>{testsText(proof.tests)}</span>}
-        <ProofTimes proof={proof} verified={verified} />
-      </p>
-      {isPicture(proof) && <Thumbnail proof={proof} />}
-      {content && !proof.image && <Excerpt content={content} label={`Excerpt of ${proof.type}`} />}
-      {content && !content.isComplete && (
-        <p class="small">
-          <a href={proofPage(id, proof.id)}>
-            Show all<span class="visually-hidden"> of {proof.type}</span>
-          </a>
-        </p>
-      )}
-    </li>
-  )
-}
-
-function Excerpt({ content, label }: { content: ProofExcerpt; label: string }) {
-  const { first, left, last } = content
-  return (
-    <TextBox label={label} class={`excerpt ${terminalClass(first + last)}`}>
-      <AnsiText text={first} />
-      {left > 0 && (
-        <>
-          <span class="left-out">{counted(left, 'more line')}</span>
-          <AnsiText text={last} />
-        </>
-      )}
-    </TextBox>
   )
 }
 

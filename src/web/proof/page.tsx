@@ -7,15 +7,12 @@ import { type CaseFolder, gateOf, shownState } from '../../model/case-folder.ts'
 import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
-import { readPatch } from '../../rendering/diff/patch.ts'
-import { type DiffLayout, showDiff } from '../../rendering/diff/shown-diff.ts'
-import { DiffView } from '../../rendering/diff/view.tsx'
+import type { DiffLayout } from '../../rendering/diff/shown-diff.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import {
   casePage,
   changesOf,
-  changesPage,
   pathTo,
   proofPage,
   proofPicture,
@@ -27,12 +24,19 @@ import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { Tabs } from '../shell/tabs.tsx'
-import { AnsiBox } from '../shell/text-box.tsx'
 import { proofEtag } from './data.ts'
-import { earlierPicture, isPicture, PictureComparison, PictureContent } from './picture.tsx'
-import { AcceptedReason, ProofTimes, testsText, Verdict, VerifyForm } from './proof-parts.tsx'
+import { earlierPicture, isPicture, PictureComparison } from './picture.tsx'
+import {
+  AcceptedReason,
+  Meets,
+  ProofTimes,
+  testsText,
+  Verdict,
+  VerifyForm,
+} from './proof-parts.tsx'
+import { TextContent } from './proof-text.tsx'
+import { ProofWhole, proofContent } from './proof-view.tsx'
 import { loadContentTests } from './report-data.ts'
-import { TestTree } from './test-tree.tsx'
 import { FailedTests } from './tests-card.tsx'
 
 interface ProofPageProps {
@@ -42,7 +46,7 @@ interface ProofPageProps {
   proof: Proof
   /** Of a proof that is a diff. */
   layout: DiffLayout
-  /** A report is shown as its text instead of its tests. */
+  /** A report or a diff is shown as its text. */
   isRaw: boolean
 }
 
@@ -56,6 +60,10 @@ export async function ProofPage(props: ProofPageProps) {
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)
   const report = await loadContentTests(service.layout, folder, json.content)
+  const content = proofContent(json.content, report)
+  const hasRaw = content.kind !== 'text' && !isPicture(proof)
+  const hasFailed = report?.tests.some(({ outcome }) => outcome === 'failed') === true
+  const page = proofPage(id, proof.id)
   await yieldIfBusy()
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
   const problems = folder.problems.filter(({ file }) => files.includes(file))
@@ -100,7 +108,10 @@ export async function ProofPage(props: ProofPageProps) {
           accepted={proof.accepted}
           despite={acceptedDespite(proof, folder.sessions)}
         />
-        {!verified && <VerifyForm proof={proof} etag={etag} />}
+        <div class="row">
+          {!verified && <VerifyForm proof={proof} etag={etag} />}
+          {!objection && <Meets proof={proof} verified={verified} gate={gateOf(folder)} />}
+        </div>
       </div>
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />
@@ -112,27 +123,21 @@ export async function ProofPage(props: ProofPageProps) {
         counts={proof.tests}
       />
       <ProblemsList caseId={id} problems={problems} />
-      {report && (
+      {hasRaw && (
         <Tabs
-          label="View of the report"
+          label="View of the proof"
           tabs={[
-            { label: 'Tests', href: proofPage(id, proof.id), isCurrent: !isRaw },
-            { label: 'Raw', href: `${proofPage(id, proof.id)}?view=raw`, isCurrent: isRaw },
+            { label: NAMES[content.kind], href: page, isCurrent: !isRaw },
+            { label: 'Raw', href: `${page}?view=raw`, isCurrent: isRaw },
           ]}
         />
       )}
-      {report && !isRaw ? (
-        !report.tests.some(({ outcome }) => outcome === 'failed') && (
-          <section class="card" id="proof-tests" aria-label="Tests of the report">
-            <TestTree report={report} id="tests" limit={MAX_TESTS} isOpen />
-          </section>
-        )
-      ) : (
+      {!(hasFailed && !isRaw) && (
         <section class="card" id="proof-content" aria-label="Content of the proof">
-          {isPicture(proof) ? (
-            <PictureContent proof={proof} />
+          {isRaw && hasRaw ? (
+            <TextContent content={json.content} plainText={proofText(id, proof.id)} />
           ) : (
-            <Content proof={proof} content={json.content} layout={layout} />
+            <ProofWhole proof={proof} content={content} layout={layout} />
           )}
         </section>
       )}
@@ -168,7 +173,7 @@ function NextStep({ folder }: { folder: CaseFolder }) {
 }
 
 /** Longer reports are shown in part. */
-const MAX_TESTS = 1000
+const NAMES = { tests: 'Tests', diff: 'Changes', text: 'Text' }
 
 interface AcceptFormProps {
   proof: Proof
@@ -215,60 +220,5 @@ function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
         </form>
       )}
     </div>
-  )
-}
-
-/** A longer content is shown in part: its beginning, and its end, where reports sum up. */
-const [FIRST, LAST] = [64 * 1024, 32 * 1024]
-const MAX_PATCH = 2 * 1024 * 1024
-
-/** Whether a proof is shown as a diff. */
-export function isShownAsDiff(content: string): boolean {
-  return /^diff --git /.test(content) && content.length <= MAX_PATCH
-}
-
-interface ContentProps {
-  proof: Proof
-  content: string
-  layout: DiffLayout
-}
-
-/** A diff as a diff, with its text below; anything else as a terminal shows it. */
-async function Content({ proof, content, layout }: ContentProps) {
-  const page = proofPage(proof.case_id, proof.id)
-  const text = <TextContent content={content} plainText={proofText(proof.case_id, proof.id)} />
-  if (!isShownAsDiff(content)) return text
-  const diff = await showDiff(readPatch(content), { layout })
-  return (
-    <>
-      <div id="changes">
-        <DiffView diff={diff} address={page} changes={changesPage(page)} />
-      </div>
-      <details>
-        <summary>Text of the diff</summary>
-        {text}
-      </details>
-    </>
-  )
-}
-
-interface TextContentProps {
-  content: string
-  /** The URL of the content as plain text. */
-  plainText: string
-}
-
-function TextContent({ content, plainText }: TextContentProps) {
-  if (content.length <= FIRST + LAST) return <AnsiBox label="Content" text={content} />
-  const left = Buffer.byteLength(content.slice(FIRST, -LAST))
-  return (
-    <>
-      <AnsiBox label="Beginning of the content" text={content.slice(0, FIRST).toWellFormed()} />
-      <p class="notice">
-        {sizeText(left)} in the middle are not shown. <a href={plainText}>Show all</a> as plain
-        text.
-      </p>
-      <AnsiBox label="End of the content" text={content.slice(-LAST).toWellFormed()} />
-    </>
   )
 }

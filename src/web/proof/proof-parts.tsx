@@ -1,5 +1,7 @@
 import { counted } from '../../model/amounts.ts'
+import type { Gate } from '../../model/gate.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
+import { meetsText } from '../../model/suggest-proof.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Time } from '../shell/time.tsx'
@@ -10,6 +12,17 @@ export function Verdict({ proof, verified }: { proof: Proof; verified: boolean }
   if (proof.verified && !proof.intact)
     return <span class="verdict bad-text">changed since it was verified</span>
   return <span class="verdict muted">not verified</span>
+}
+
+/** What a proof is worth for the checklist. */
+export function Meets({ proof, verified, gate }: { proof: Proof; verified: boolean; gate: Gate }) {
+  const text = meetsText(proof, verified, gate)
+  if (text === '') return null
+  return (
+    <bdi class="small muted" dir={directionOf(text)}>
+      {visibleText(text)}
+    </bdi>
+  )
 }
 
 export function testsText({ run, passed, flaky }: ReportCounts): string {

@@ -9,7 +9,6 @@ import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import { type CommentView, isDraft, placedBelow } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
-import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
 import { lastOf } from '../../model/trail.ts'
 import { paintTexts } from '../../rendering/diff/decorate.ts'
@@ -37,6 +36,7 @@ import type { PlanTexts } from '../../state/plans.ts'
 import { type WorktreeActs, worktreeActs } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
+import { loadProofRows, type ProofRow } from '../proof/data.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
@@ -94,7 +94,7 @@ export interface SessionPageData extends RenderedPlan {
   changes: ShownDiff | null
   candidates: CandidateRow[]
   reports: Report[]
-  proofs: Proof[]
+  proofs: ProofRow[]
   gate: Gate
   /** The body of casefile.md: instructions for agents. */
   instructions: string
@@ -222,7 +222,11 @@ export async function loadSessionPage(
     candidates: await loadCandidates(service, folder, session, json.candidates),
     reports: await loadSessionReports(service.layout, folder, session, json.candidates),
     gate: gateOf(folder),
-    proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
+    proofs: await loadProofRows(
+      service,
+      folder,
+      folder.proofs.filter(({ session_id }) => session_id === session.id),
+    ),
   }
 
   function stateOfFolder() {

@@ -1,6 +1,5 @@
 import { counted } from '../../model/amounts.ts'
 import { baseText, comparedParts, placeText, testsBeforeText } from '../../model/before-text.ts'
-import { countsAsVerified } from '../../model/proof.ts'
 import {
   foldRefused,
   refusedActions,
@@ -10,16 +9,14 @@ import {
 import { describeTrigger, describeUnchecked } from '../../model/runs-later.ts'
 import { callResult, outOfScopeCalls, outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
-import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { Candidates } from '../proof/candidate-list.tsx'
-import { Verdict } from '../proof/proof-parts.tsx'
-import { logPage, proofPage, sessionPage } from '../shell/addresses.ts'
-import { Time } from '../shell/time.tsx'
+import { ProofItem } from '../proof/proof-item.tsx'
+import { logPage, sessionPage } from '../shell/addresses.ts'
 import type { SessionPageData } from './data.ts'
 
 /** The counts of the test reports, in words and as a bar. */
@@ -237,29 +234,16 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
 
 /** The proof of this session, and the files that can be attached as proof. */
 export function Evidence({ data }: { data: SessionPageData }) {
-  const { candidates, proofs, session, gate } = data
+  const { candidates, proofs, gate } = data
   if (candidates.length === 0 && proofs.length === 0) return null
   return (
     <section class="card" id="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Proof</h2>
       {proofs.length > 0 && (
-        <ul class="proofs stack">
-          {proofs.map((proof) => {
-            const objection = objectionTo(proof, [session])
-            return (
-              <li>
-                <a href={proofPage(session.case_id, proof.id)}>{proof.type}</a>{' '}
-                {objection ? (
-                  <span class="small bad-text">doesn't count: {visibleText(objection.text)}</span>
-                ) : (
-                  <Verdict proof={proof} verified={countsAsVerified(proof)} />
-                )}{' '}
-                <span class="muted small">
-                  <Time at={proof.created_at} />
-                </span>
-              </li>
-            )
-          })}
+        <ul class="row-list">
+          {proofs.map((row) => (
+            <ProofItem row={row} gate={gate} isFolded />
+          ))}
         </ul>
       )}
       {candidates.length > 0 && <h3>From this session</h3>}
