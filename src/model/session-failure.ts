@@ -25,6 +25,15 @@ export function unansweredFailure({
   return hasContinued || wasSet ? undefined : newest
 }
 
+/** Begins the reason of a session that failed by what its plan ran. */
+export const RUN_STOPPED = 'The run stopped: '
+
+/** Whether the run was ended from outside: by the operator, a stop of the service, or the time limit. */
+export function wasEndedFromOutside({ state, trail }: Pick<Session, 'state' | 'trail'>): boolean {
+  if (state === 'abandoned') return true
+  return state === 'failed' && !reasonOf(trail).startsWith(RUN_STOPPED)
+}
+
 /** Why a session failed whose run the service ended as it was stopped. */
 export const STOPPED_AT_WORK = 'The service was stopped while the session was executing.'
 
@@ -35,9 +44,7 @@ export function wasStopped({ trail }: Pick<Session, 'trail'>): boolean {
 
 /** Describes why a session failed, on one line without a full stop: its reason, and the number of failed tests. */
 export function failureText({ trail, tests }: Pick<Session, 'trail' | 'tests'>): string {
-  const reason = reasonOf(trail)
-    .replace(/^The run stopped: /, '')
-    .replace(/\.$/, '')
+  const reason = reasonOf(trail).replace(RUN_STOPPED, '').replace(/\.$/, '')
   const failed =
     tests && tests.failed > 0
       ? `${tests.failed} of ${tests.run} ${tests.run === 1 ? 'test' : 'tests'} failed`

@@ -8,7 +8,7 @@ import type { SessionType } from '../model/case-state.ts'
 import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { STOPPED_AT_WORK } from '../model/session-failure.ts'
+import { RUN_STOPPED, STOPPED_AT_WORK } from '../model/session-failure.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
@@ -162,5 +162,5 @@ function failure(job: Pick<Job, 'ending'>, outcome: WorkResult): string | null {
   if (job.ending === 'stop') return STOPPED_AT_WORK
   if (job.ending === 'time_out')
     return 'The session reached the time limit for work (timeout.work in casefile.md).'
-  return outcome.ok ? null : `The run stopped: ${outcome.reason}.`
+  return outcome.ok ? null : `${RUN_STOPPED}${outcome.reason}.`
 }

@@ -47,7 +47,7 @@ export function unappliedText({
 /** What the history of the case says of the worktree that a session had. */
 export interface WorktreeActs {
   applied: { at: string; commit: string } | null
-  discarded: { at: string; text: string } | null
+  discarded: { at: string; text: string; isBranchKept: boolean } | null
 }
 
 /** Reads what became of a branch; a session of this number may have had another one before. */
@@ -63,7 +63,7 @@ export function worktreeActs(
     if (!text?.startsWith(`branch ${branch}`)) continue
     if (!/^[ ,]?$/.test(text.charAt(`branch ${branch}`.length))) continue
     if (act.name === 'work_applied') acts.applied = { at, commit: act.commit }
-    else acts.discarded = { at, text }
+    else acts.discarded = { at, text, isBranchKept: text.startsWith(`branch ${branch} kept`) }
   }
   return acts
 }

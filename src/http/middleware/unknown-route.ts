@@ -4,6 +4,16 @@ import { AppError } from '../../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { type ErrorPage, errorResponse } from './error-format.ts'
 
+/** There is no endpoint and no page at a path. */
+export class UnknownRoute extends AppError {
+  readonly path: string
+
+  constructor(line: string, path: string) {
+    super('not_found', `There is no ${line}. /docs lists all endpoints.`)
+    this.path = path
+  }
+}
+
 /** For `app.notFound`: 405 with `Allow` if the path exists for other methods, else 404. */
 export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundHandler<ServiceEnv> {
   const checkMethod = methodNotAllowed({
@@ -18,13 +28,17 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
   })
   return async (c) => {
     await checkMethod(c, async () => {
-      const message = `There is no ${requestLine(c)}. /docs lists all endpoints.`
-      c.res = await errorResponse(c, new AppError('not_found', message), { page })
+      const error = new UnknownRoute(requestLine(c), pathOf(c))
+      c.res = await errorResponse(c, error, { page })
     })
     return c.res
   }
 }
 
-function requestLine({ req }: ServiceContext): string {
-  return `${req.method.slice(0, 20)} ${req.path.slice(0, 200).toWellFormed()}`
+function requestLine(c: ServiceContext): string {
+  return `${c.req.method.slice(0, 20)} ${pathOf(c)}`
+}
+
+function pathOf({ req }: ServiceContext): string {
+  return req.path.slice(0, 200).toWellFormed()
 }

@@ -1,4 +1,4 @@
-import { USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
+import { parseRequirement, USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
 import type { Case } from '../../model/case.ts'
 import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import { usualSessionType } from '../../model/case-state.ts'
@@ -107,7 +107,7 @@ function ProofField() {
       <div class="suggestions row">
         {USUAL_REQUIREMENTS.map((line) => (
           <button type="button" class="compact" data-requirement={line}>
-            + {line.replace(/ \(.*/, '')}
+            + {parseRequirement(line)!.description}
           </button>
         ))}
       </div>

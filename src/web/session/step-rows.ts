@@ -1,8 +1,8 @@
 import type { PlanReading } from '../../markdown/plan-steps.ts'
 import { baselineId, type PlanStep } from '../../model/plan-step.ts'
 import type { Session } from '../../model/session.ts'
+import { wasEndedFromOutside } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
-import { lastOf } from '../../model/trail.ts'
 import { stepsOf, type TrailStep } from '../../model/trail-steps.ts'
 
 export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'interrupted' | 'not_run'
@@ -47,7 +47,10 @@ export function stepRows(
     const isWork = index >= before.length && approvedAt >= 0
     const plan = isWork ? (steps.find((each) => idOf(each, step) === step.id) ?? null) : null
     const isLast = index === done.length - 1
-    const place = { isPlanning: !isWork, wasStopped: isWork && isLast && wasStopped(session) }
+    const place = {
+      isPlanning: !isWork,
+      wasStopped: isWork && isLast && wasEndedFromOutside(session),
+    }
     return begunRow(step, plan, began[index]!, isOver(state), place)
   })
   const newest = rows.filter(({ id, plan }, at) => {
@@ -70,13 +73,6 @@ export function stepRows(
 /** The id under which a step of the plan runs in the place of `ran`. */
 function idOf(step: PlanStep, ran: TrailStep): string {
   return ran.isBaseline && step.baseline ? baselineId(step) : step.id
-}
-
-/** Whether the run was ended from outside: by the operator, a stop of the service, or the time limit. */
-function wasStopped({ state, trail }: Session): boolean {
-  if (state === 'abandoned') return true
-  const reason = lastOf(trail, 'session_state_changed')?.fields.reason
-  return state === 'failed' && !String(reason ?? '').startsWith('The run stopped:')
 }
 
 function begunRow(

@@ -103,7 +103,7 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
   const isGone =
     worktree.state === 'missing' && worktree.ahead === 0 && (isDiscarded || applied !== null)
   const hasAll = worktree.state === 'applied' && applied !== null
-  const isOnlyThere = isDiscarded && / kept, /.test(discarded.text)
+  const isOnlyThere = isDiscarded && discarded.isBranchKept
   return (
     <>
       {!isGone && !hasAll && <p id="worktree-standing">{visibleText(standingText(worktree))}</p>}

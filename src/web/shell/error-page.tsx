@@ -1,4 +1,5 @@
 import type { ErrorPage } from '../../http/middleware/error-format.ts'
+import { UnknownRoute } from '../../http/middleware/unknown-route.ts'
 import { problemJson } from '../../http/problem-json.ts'
 import type { PageAssets } from '../assets.ts'
 import { CASES, HELP, SEARCH } from './addresses.ts'
@@ -14,13 +15,10 @@ export function createErrorPage(assets: PageAssets): ErrorPage {
   }
 }
 
-/** What http/middleware/unknown-route.ts says to a program. */
-const UNKNOWN_ROUTE = /^There is no GET (.+)\. \/docs lists all endpoints\.$/
-
 function errorPage(assets: PageAssets, error: unknown, retryUrl?: string): Response {
   const { status, title, detail } = problemJson(error)
   const heading = status === 404 ? 'Page not found' : String(title)
-  const text = String(detail).replace(UNKNOWN_ROUTE, 'There is no page at $1.')
+  const text = error instanceof UnknownRoute ? `There is no page at ${error.path}.` : String(detail)
   const page = (
     <Page title={heading} assets={assets}>
       <h1>{heading}</h1>
