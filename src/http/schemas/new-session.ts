@@ -16,9 +16,9 @@ export const intentFields = {
     .describe(
       'What should be done, in one sentence. It is the plan of the session then: nothing plans, and it waits for approval at once.',
     ),
-  paths: entries.describe('Of an intent: globs of the files that may be written.'),
-  commands: entries.describe('Of an intent: the first words of commands that may run.'),
-  proof: entries.describe('Of an intent: commands that prove it. They may run, too.'),
+  paths: entries.describe('Only with `intent`: globs of the files that may be written.'),
+  commands: entries.describe('Only with `intent`: the first words of commands that may run.'),
+  proof: entries.describe('Only with `intent`: commands that prove it. They may run, too.'),
 }
 
 const INTENT = {
@@ -38,7 +38,7 @@ export const newSessionSchema = z
     again: sentId
       .optional()
       .describe(
-        'The id of a session that failed, or that is complete and has comments, to plan again.',
+        'Not with `intent`: the id of a session that failed, or that is complete and has comments, to plan again.',
       ),
     isolation: isolationChoice,
     ...intentFields,
