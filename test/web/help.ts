@@ -35,7 +35,7 @@ t.test(
         t.match(html, `<code>${operationId}</code>`)
     }
     t.match(html, '<a href="/openapi.json">')
-  t.match(await get('/help'), 'href="/help/requests"')
+    t.match(await get('/help'), 'href="/help/requests"')
   },
 )
 
