@@ -948,6 +948,9 @@ inBrowser('from the list and a new case to RESOLVED, with a second tab', async (
   await t.test('proof is read, verified, and the case resolved', async (t) => {
     await page.goto(`${service.url}/case/${id}`)
     await isLive(page)
+    await page.fill('#comment-text', 'Looks <b>good</b>.')
+    await page.getByRole('button', { name: 'Comment', exact: true }).click()
+    await page.locator('#history').getByText('Looks <b>good</b>.').waitFor()
     const proofs = () => must(service, 'GET', `/cases/${id}/proof`)
     const verify = (type: string) => page.getByRole('button', { name: `Verify ${type}` })
     await bringFile(page, 'drop', pngOf(300, 200))
@@ -966,14 +969,16 @@ inBrowser('from the list and a new case to RESOLVED, with a second tab', async (
     const change = (from: string, to: string) =>
       writeFileSync(proofFile, readFileSync(proofFile, 'utf8').replace(from, to))
     change('1 - works', '1 - does nothing')
-    await page.locator('#proof').getByText('1 - does nothing').waitFor()
+    await page
+      .locator('#proof .other-test', { hasText: 'does nothing' })
+      .waitFor({ state: 'attached' })
     await verify('test-log').click()
     await page.getByRole('dialog').getByText('changed while the page was open').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.equal((await proofs()).filter(isVerified).length, 1)
     change('1 - does nothing', '1 - works')
-    await page.locator('#proof').getByText('1 - works').waitFor()
+    await page.locator('#proof .other-test', { hasText: 'works' }).waitFor({ state: 'attached' })
     await verify('test-log').press('Enter')
     await page.locator('#resolve').waitFor()
 
