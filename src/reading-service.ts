@@ -7,6 +7,7 @@ import { realPathOf } from './files/real-path.ts'
 import { createApp } from './http/app.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import { createSetup } from './init/setup.ts'
 import { AppError } from './model/app-error.ts'
 import type { Baseline } from './model/baseline.ts'
 import { packageVersion } from './package-files.ts'
@@ -14,7 +15,7 @@ import { createSearch } from './search/search.ts'
 import type { Folders } from './settings/folders.ts'
 import { placesIn } from './settings/places.ts'
 import { type Baselines, readBaselines } from './state/baselines.ts'
-import { readConversations } from './state/conversations.ts'
+import { readConversations, readCurrentCases } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { createPlanTexts } from './state/plans.ts'
@@ -104,6 +105,7 @@ export async function openReadingApp(
   }
 
   const webhooks = createWebhookStore(database)
+  const places = placesIn(folders, log)
   const begun = Promise.resolve()
   const service = only<HttpDeps>({
     layout,
@@ -122,7 +124,14 @@ export async function openReadingApp(
     historyLines: createHistoryLines(readOnly(database)),
     sessionTexts: (caseId, { number }) =>
       texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number)),
-    settings: placesIn(folders, log).settings,
+    settings: places.settings,
+    setup: createSetup({
+      ...places,
+      state: { root: stateDir },
+      layout,
+      environment: process.env,
+      providers: only({}),
+    }),
     eventLog: only<HttpDeps['eventLog']>({ subscribe: () => () => {} }),
     changes: createBus(ignore),
     outputs: createBus(ignore),
@@ -133,6 +142,10 @@ export async function openReadingApp(
       notUnderstood: { add: ignore, list: () => [] },
       ofSession: (id) =>
         readConversations(database, log).find(({ session_id }) => session_id === id) ?? null,
+      currentCase: async (folder) => ({
+        folder,
+        case_id: readCurrentCases(database).get(folder) ?? null,
+      }),
     }),
     webhooks: only<HttpDeps['webhooks']>({
       ...readWebhooks(webhooks, new Map(webhooks.all().map((each) => [each.webhook.id, each]))),

@@ -14,6 +14,7 @@ import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { setupEndpoints } from './routes/setup.ts'
+import { statusEndpoints } from './routes/status.ts'
 import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
@@ -26,6 +27,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...setupEndpoints,
   ...eventEndpoints,
   ...caseEndpoints,
+  ...statusEndpoints,
   ...reportEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,

@@ -110,7 +110,8 @@ export interface Setup {
   proposedIntent(folder: CaseFolder): Promise<ProposedIntent>
 }
 
-interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment' | 'state'> {
+interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment'> {
+  state: Pick<SessionDeps['state'], 'root'>
   trust: TrustFile
   providers: Pick<Providers, 'statuses'>
 }

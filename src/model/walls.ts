@@ -32,6 +32,19 @@ export function expectedWallsText({
     : `${text?.[0]?.toUpperCase()}${text?.slice(1)}.`
 }
 
+/** The same in a few words. */
+export function wallsInShort({
+  places,
+  hosts,
+}: Pick<Parameters<typeof expectedWallsText>[0], 'places' | 'hosts'>): string {
+  const [first, ...more] = places?.writes ?? []
+  const writes = first
+    ? `Writes: ${first}${more.length > 0 ? ` and ${more.length} more` : ''}. `
+    : ''
+  const network = hosts === null ? 'open' : hosts.join(', ') || 'none'
+  return visibleText(`${writes}Network: ${network}.`)
+}
+
 /** What held the programs of a run, and what it left open, for an operator; null while planning, if mounts held. */
 export function wallsText(fields: GuardedFields, when: When = 'after'): string | null {
   const { mode, guard, reason, writes, hides } = fields

@@ -299,3 +299,9 @@ function howToGet(install: string): string {
     ? 'Correct its command in casefile.md, or install it'
     : `Install it: ${install}`
 }
+
+/** What people call a provider; null for the runbook. */
+export function titleOfProvider(id: string, settings: TrustedSettings): string | null {
+  const found = listProviders(settings).find((provider) => provider.id === id)
+  return found?.spec ? found.spec.title : id === OWN_PROVIDER ? null : id
+}

@@ -16,11 +16,7 @@ export function createConversationRecords(
   database: Database,
   log: (line: string) => void,
 ): ConversationRecords {
-  const current = new Map(
-    database
-      .all<{ folder: string; case_id: string }>('SELECT folder, case_id FROM current_cases')
-      .map(({ folder, case_id }) => [folder, case_id]),
-  )
+  const current = readCurrentCases(database)
   return {
     all: () => readConversations(database, log),
     write(conversation) {
@@ -57,4 +53,12 @@ export function readConversations(
     log(`the record of the conversation ${id} makes no sense and was skipped`)
     return []
   })
+}
+
+/** The case that is current, by working folder. */
+export function readCurrentCases(database: Pick<Database, 'all'>): Map<string, string> {
+  const rows = database.all<{ folder: string; case_id: string }>(
+    'SELECT folder, case_id FROM current_cases',
+  )
+  return new Map(rows.map(({ folder, case_id }) => [folder, case_id]))
 }

@@ -44,7 +44,11 @@ t.test('at the prompt', async (t) => {
       /-echo quick\n\+echo other[\s\S]*▶ echo other[\s\S]*this is the new one[\s\S]*\[y\/N\]/
     const answers = [[ASKED, changes] as const, [again, 'Yes'] as const]
     const done = await approve(answers, 'door')
-    t.match(done, { code: 0, unasked: [], stderr: /session 1 is complete: planned/ })
+    t.match(done, {
+      code: 0,
+      unasked: [],
+      stderr: /Session 1 is complete\. .* \(planned .*\)\nNext: casefile proof add/,
+    })
     t.match(
       done.shown,
       /▶ echo other[\s\S]*▶ say {2}sh, step 1 of 1[\s\S]*│ other\n[\s\S]*✓ say {2}exit 0/,
@@ -170,7 +174,7 @@ t.test('at the prompt', async (t) => {
       await plan('Bridge')
       const byKey: Answers = [[/Approve this plan of session 1\? \[y\/N\] $/, 'y']]
       const asked = await cli.runWith({ answers: byKey, env: RICH }, 'tail', 'bridge')
-      t.match(asked, { code: 0, unasked: [], shown: /Plan\n[\s\S]*session 1 is complete/ })
+      t.match(asked, { code: 0, unasked: [], shown: /Plan\n[\s\S]*Session 1 is complete/ })
 
       const ref = await plan('Tower')
       const answers: Answers = [
@@ -184,10 +188,10 @@ t.test('at the prompt', async (t) => {
         await must(next, 'POST', `${ref.path}/approve`)
       }
       const said = await cli.runWith({ answers, env: RICH }, 'tail', 'tower')
-      t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*session 1 is complete/ })
+      t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*Session 1 is complete/ })
       t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
       t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
-      t.match(await cli.run('tail', 'tower'), { code: 0, stderr: 'session 1 is complete\n' })
+      t.match(await cli.run('tail', 'tower'), { code: 0, stderr: /^Session 1 is complete\./ })
     },
   )
 })
@@ -291,7 +295,11 @@ t.test('an intent is started, asked about and run by one command', async (t) => 
 
   const paths = ['--paths', 'src/**', '--proof', 'test -e src/a']
   const yes = await cli.run('start', 'door', '--provider', 'one', ...intent, ...paths, '--yes')
-  t.match(yes, { code: 0, stdout: /▶ agent[\s\S]*✓ proof {2}exit 0/, stderr: /2 is complete/ })
+  t.match(yes, {
+    code: 0,
+    stdout: /▶ agent[\s\S]*✓ proof {2}exit 0/,
+    stderr: /Session 2 is complete/,
+  })
   t.match((await cli.run('show', 'door', '2', '--json')).json, { out_of_scope: [] })
 
   t.match(await start([], ...intent, '--yes'), { code: 2, stderr: /--yes needs --paths/ })

@@ -24,7 +24,7 @@ t.test('with a running service', async (t) => {
 
     const started = await cli.run('start', 'sign-in')
     t.match(started, { code: 0, stdout: /^▶ echo fine$[\s\S]*^Run by Casefile: say \(sh\)$/m })
-    t.match(started.stderr, /casefile approve [0-9a-f]{8} 1 /)
+    t.match(started.stderr, /casefile approve [0-9a-f]{8} 1\n/)
     t.match((await cli.run('show', id)).stderr, `\nNext: casefile approve ${id.slice(0, 8)} 1\n`)
 
     t.match(await cli.run('list', '--needs', 'plan'), {
@@ -33,7 +33,7 @@ t.test('with a running service', async (t) => {
     })
     t.match(await cli.run('resolve', id.slice(0, 8)), {
       code: 4,
-      stderr: /Missing:\n {2}at least one[\s\S]*casefile proof add/,
+      stderr: /Missing:\n {2}at least one[\s\S]*casefile approve \w{8} 1$/m,
     })
     const shut = await cli.run('resolve', id, '--json')
     t.match(shut, { code: 4, json: { code: 'proof_gate', missing: [String] } })
@@ -66,7 +66,7 @@ t.test('with a running service', async (t) => {
     t.match(await cli.run('gate', id), {
       code: 0,
       stdout: /the case can be resolved/,
-      stderr: `\nNext: casefile resolve ${id.slice(0, 8)}\n`,
+      stderr: `\nProof requirements are met. The case can be resolved.\nNext: casefile resolve ${id.slice(0, 8)}\n`,
     })
     t.match((await cli.run('show', id)).stderr, `\nNext: casefile resolve ${id.slice(0, 8)}\n`)
     t.match(await cli.run('note', id, 'It', 'was the clock.'), { code: 0 })
@@ -82,10 +82,10 @@ t.test('with a running service', async (t) => {
     const shown = await cli.run('show', id)
     t.match(shown, {
       code: 0,
-      stderr: '',
+      stderr: /^\nResolved\. Nothing is left to do\. Mended\n$/,
       stdout: /outcome +ConfirmedCodeBug\nreason +Mended[\s\S]*notes\.md/,
     })
-    t.match((await cli.run('gate', id)).stderr, '', 'a resolved case needs nothing')
+    t.equal((await cli.run('gate', id)).stderr, '\nResolved. Nothing is left to do. Mended\n')
     t.match((await cli.run('show', id, '1', '--json')).json, { number: 1, state: 'complete' })
     t.match(
       readFileSync(join(cli.root, 'memory', 'cases', id, 'notes.md'), 'utf8'),
@@ -110,7 +110,7 @@ t.test('with a running service', async (t) => {
       code: 5,
       stdout: followed,
       stderr:
-        /session 1 failed: step test exited with 3, expected 0; 1 of 2 tests failed \(planned .* ran .*\)\. Next, one of:\n {2}casefile start \w+ --again 1 +plan again; once its steps are right\n/,
+        /Session 1 failed: step test exited with 3, expected 0; 1 of 2 tests failed\. The plan came from .*: fix that first\. \(planned .* ran .*\)\nNext: casefile start \w+ --again\n/,
     })
     t.match(await cli.run('list', '--needs', 'failed'), {
       stdout: /session 1 failed: step test exited with 3, expected 0/,
@@ -133,7 +133,7 @@ t.test('with a running service', async (t) => {
     t.match(await cli.run('abandon', 'door'), {
       code: 0,
       stdout: 'session 2 is abandoned\n',
-      stderr: `Next: casefile start ${stdout.trim().split('/').at(-1)!.slice(0, 8)}\n`,
+      stderr: /Nothing runs or waits now\. .*\nNext: casefile start \w{8}\n$/,
     })
     t.match(await cli.run('start', 'door', '--again'), {
       code: 1,
@@ -196,8 +196,8 @@ t.test('with a running service', async (t) => {
   await t.test('a plan that cannot run is not offered for approval', async (t) => {
     await cli.run('new', 'Odd', '-d', step('true', 'sh run timeout=soon'))
     const odd = await cli.run('start', 'odd')
-    t.match(odd.stderr, /has a plan that cannot run\. Next, one of:/)
-    t.notMatch(odd.stdout + odd.stderr, 'run exactly this plan')
+    t.match(odd.stderr, /1 mistake in its steps\. .*\nNext: casefile plan \w{8} 1 --edit\n/)
+    t.notMatch(odd.stdout + odd.stderr, 'casefile approve')
   })
 
   await t.test('a plan whose agent acts on files that are not trusted', async (t) => {
@@ -214,7 +214,7 @@ t.test('with a running service', async (t) => {
     writeFileSync(join(cli.root, '.mcp.json'), '{}')
     t.match(await cli.run('plan', 'pilot'), {
       code: 0,
-      stderr: /session 2 cannot be approved yet\. Next, one of:\n {2}casefile trust /,
+      stderr: /The plan can't be approved yet\. The provider copilot .*\nNext: casefile trust\n/,
       stdout:
         /It cannot be approved yet\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
     })
@@ -269,7 +269,7 @@ t.test('a reader that has read enough is no error', async (t) => {
   const show = cli.apart.start('show', 'door')
   await show.says(/Long/)
   show.closeOutput()
-  t.match(await show.ended, { code: 0, stderr: /^\nNext: \S/ })
+  t.match(await show.ended, { code: 0, stderr: /^\nThere is nothing .*\nNext: \S/ })
 })
 
 t.test('commands at once without a service all do their work, once', inLongLane, async (t) => {

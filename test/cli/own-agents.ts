@@ -67,7 +67,7 @@ t.test('agents in a terminal of their own', async (t) => {
     })
     t.match(await cli.run('use', '--json'), { json: { folder: '.', case_id: cli.id } })
     const planned = await cli.run('new', 'One', '--provider', 'claude')
-    t.match(planned, { stderr: /^Next: casefile start/ }, 'before there are hooks')
+    t.match(planned, { stderr: /\nNext: casefile start/ }, 'before there are hooks')
     await cli.run('hooks', 'install', 'claude', '--yes')
 
     const session = { session_id: 'one' }
@@ -155,10 +155,10 @@ t.test('agents in a terminal of their own', async (t) => {
     const made = await cli.run('new', 'Two', '--provider', 'claude')
     t.match(
       made.stderr,
-      /^Next:\n {2}casefile use [0-9a-f]{8} +it is then.*\n {2}claude .*plan\nor let/,
+      /^Nothing is planned yet\. What Claude Code does in a terminal .*\nNext: casefile use [0-9a-f]{8}\n$/,
     )
     const used = await cli.run('new', 'Three', '--provider', 'claude', '--use')
-    t.match(used.stderr, /^It is current here\.\nNext:\n {2}claude /)
+    t.match(used.stderr, /^It is current here\.\nStart Claude Code in a terminal\./)
     t.match(await cli.run('use'), { stdout: /Three/ })
   })
 

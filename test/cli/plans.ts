@@ -1,5 +1,4 @@
 import t from 'tap'
-import { nextForProof } from '../../src/cli/output/next-proof.ts'
 import { changeText } from '../../src/cli/output/plan-change.ts'
 import { planView } from '../../src/cli/output/plan-view.ts'
 import { stringWidth } from '../../src/cli/output/screen-width.ts'
@@ -187,23 +186,4 @@ t.test('the change of a plan', async (t) => {
       Array.from({ length: 60_000 }, (_, line) => `${word}${line}\n`).join('')
     t.match(changeText(kept(0), lines('a'), lines('b')), /too large, or too different/)
   })
-})
-
-t.test('a command to copy names no artifact but those that there may be', async (t) => {
-  const names = ['1-a.tap; rm -rf ~', '1-$(id).log', '2-other.log', '1-\u001b[2J', '1-say.log']
-  const candidates = names.map((artifact) => ({
-    artifact,
-    note: 'exit 0 after 0.1 s',
-    type: 'log',
-    why_not: null,
-    sha256: null,
-  }))
-  const { commands } = nextForProof({
-    id: 'c12d54ae-1933',
-    gate: { open: false, verified: 0, items: [], missing: [], objections: [] },
-    proofs: [],
-    sessions: [{ number: 1, state: 'complete', candidates }],
-    hasRunbook: true,
-  })
-  t.strictSame(commands, ['casefile proof add c12d54ae --artifact 1-say.log'])
 })

@@ -20,15 +20,13 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   const started = await cli.run('start', 'door', '--isolation', 'worktree')
   t.match(started, { code: 0, stdout: /The work happens in a separate git worktree/ })
   const missing = /The work of session 1 is not in main yet: 1 commit on casefile\/red-door-1\./
-  const next = new RegExp(
-    `Next:\\n {2}casefile worktree apply ${made.id.slice(0, 8)} 1\\n {2}casefile`,
-  )
   const approved = await cli.run('approve', 'door', '--yes')
   t.match(approved, { code: 0, stderr: missing })
-  t.match(approved.stderr, next)
+  t.match(approved.stderr, /Next: casefile proof add/)
   const gate = await cli.run('gate', 'door')
   t.match(gate.stderr, missing)
-  t.match(gate.stderr, next)
+  const proof = ['proof', 'add', 'door', '--text', 'Seen.', '--type', 'note', '--verify']
+  t.match((await cli.run(...proof)).stderr, /Next: casefile worktree apply \w{8} 1\n/)
   t.match(await cli.run('show', 'door', '1'), {
     stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,
   })

@@ -44,7 +44,7 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   t.ok(types.indexOf('out_of_scope') < types.indexOf('diff_taken'), 'first in the evidence')
   t.match(readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8'), /out_of_scope files=/)
   const after = await page(service, ref)
-  t.match(after, /Completed, but 2 files outside the scope changed\./)
+  t.match(after, /Session 1 is complete, but 2 files outside the scope changed\./)
   t.match(after, /id="out-of-scope".*<code>other<\/code>.*<code>gone<\/code>.*id="changes"/s)
   t.ok(after.indexOf('src/gone') < after.indexOf('src/long'))
   const changes = await service.request('GET', `/case/${ref.case_id}/session/1/changes`)

@@ -91,7 +91,7 @@ t.test('a file that an agent acts on counts once it is trusted, and pages say so
   const path = `/case/${id}/session/${session.number}`
   const approvable = await htmlOf(path)
   t.match(approvable, /id="approve-button" aria/)
-  t.match(textOf(approvable, 'status'), 'This plan needs your approval.')
+  t.match(textOf(approvable, 'status'), /^The plan of session 1 waits for approval\./)
 
   const approve = () => service.request('POST', `${ref.path}/approve`)
   write(service.root, '.github/hooks/a.json', HOOK.replace('owned', 'owned2'))

@@ -20,7 +20,10 @@ t.test('a case whose file cannot be read says so, and has no forms for what it s
   t.notMatch(html, 'No description yet.')
   for (const form of ['edit-case', 'edit-description', 'set-state', 'add-item', 'resolve'])
     t.notMatch(html, `id="${form}"`, form)
-  t.match(html, /<a class="button" href="[^"]*\/memory\/case\.md\?source#L3">Fix case\.md<\/a>/)
+  t.match(
+    html,
+    /<a class="button compact" href="[^"]*\/memory\/case\.md\?source#L3">Fix case\.md<\/a>/,
+  )
 
   await t.test('its source has the line marked, with the problem', async (t) => {
     const source = await pageOf(`/case/${id}/memory/case.md?source`)
@@ -77,7 +80,7 @@ t.test('much of anything is folded', async (t) => {
 t.test('text from right to left', async (t) => {
   const { id } = await app.newCase({ title: 'שלום', description: 'שלום עולם\n\nAnd left\n' })
   const html = await pageOf(`/case/${id}`)
-  t.match(html, '<h1 dir="rtl">שלום</h1>')
+  t.match(html, '<h1 dir="rtl" tabindex="-1">שלום</h1>')
   t.match(html, '<p dir="rtl">שלום עולם</p>')
   t.match(html, '<p>And left</p>')
 })

@@ -119,15 +119,18 @@ t.test('a proof has a page with all of its content', async (t) => {
     const path = `/cases/${id}/proof`
     const add = () => must(app, 'POST', path, { type: 'log', content: 'ok' })
     const { id: pid } = await add()
-    t.notMatch(await pageOf(`/case/${id}/proof/${pid}`), 'id="proof-next"')
+    t.match(
+      textOf(await pageOf(`/case/${id}/proof/${pid}`), 'status'),
+      /not verified yet\..* Verify log$/,
+    )
     const item = { description: 'Fast', type: 'benchmark', required: true }
     await must(app, 'POST', `${path}/checklist`, item)
     await must(app, 'PUT', `${path}/${pid}/verify`)
     const missing = await pageOf(`/case/${id}/proof/${pid}`)
-    t.match(textOf(missing, 'proof-next'), /Still missing .* a verified proof of type benchmark/)
+    t.match(textOf(missing, 'status'), /Attach a proof of type benchmark, .* Attach proof$/)
     const { id: seen } = await must(app, 'POST', path, { type: 'benchmark', content: 'ok' })
     await must(app, 'PUT', `${path}/${seen}/verify`)
-    t.match(await pageOf(`/case/${id}/proof/${seen}`), `href="/case/${id}#state">Go to Resolve`)
+    t.match(await pageOf(`/case/${id}/proof/${seen}`), `href="/case/${id}" data-key="a">Resolve`)
   })
   await t.test('a diff, as a diff, and its very text', async (t) => {
     const diff =

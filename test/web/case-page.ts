@@ -19,10 +19,10 @@ t.test('a new case', async (t) => {
   const { id } = await app.newCase({ title: 'Lost sums', description: '# Why\n\nSee `sum`.' })
   const html = await pageOf(`/case/${id}`)
   t.match(html, /<h1[^>]*>Lost sums<\/h1>/)
-  t.match(html, /<h3 id="text-why">Why<\/h3>/, 'its headings are below that of the card')
+  t.match(html, /<h2 id="text-why">Why<\/h2>/, 'its headings are below the title')
   t.match(html, '<code>sum</code>')
-  t.match(textOf(html, 'gate'), /Incomplete.*Missing: At least one verified proof/)
-  t.match(textOf(html, 'history'), /History .*created the case.*No session yet/)
+  t.match(textOf(html, 'gate'), /To resolve.*Missing: At least one verified proof/)
+  t.match(textOf(html, 'history'), /History .*created the case/)
   t.match(textOf(html, 'memory'), 'case.md')
   t.notMatch(html, 'id="resolve"', 'nothing to resolve it with')
   t.match(html, /<option value="RESOLVED"[^>]* disabled/, 'nor in the list of states')
@@ -34,13 +34,13 @@ t.test('a new case', async (t) => {
     t.match(html, `aria-describedby="${hint}"`, `a control is described by ${hint}`)
 })
 
-t.test('the head of a case says a word once', async (t) => {
-  const headOf = async (id: string) => textOf(await pageOf(`/case/${id}`), 'record-head')
+t.test('a case says its state once', async (t) => {
+  const partOf = async (id: string, part: string) => textOf(await pageOf(`/case/${id}`), part)
   const { id } = await app.newCase({ title: 'Once' })
-  t.match(await headOf(id), /Open bug/)
-  t.notMatch(await headOf(id), /Open Open/)
-  await app.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
-  t.match(await headOf(id), /Waiting for you · Blocked bug/)
+  t.equal(await partOf(id, 'state'), 'Open')
+  await app.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: 'Waits for Ada.' })
+  t.equal(await partOf(id, 'state'), 'Blocked')
+  t.equal(await partOf(id, 'status'), 'This case is blocked. Waits for Ada.', 'nothing to press')
 })
 
 t.test('the form of a new session chooses as the command does', async (t) => {
@@ -85,17 +85,15 @@ t.test('the gate', async (t) => {
 
   await t.test('shut, it says what is missing, and what is only to be verified', async (t) => {
     const html = await pageOf(`/case/${id}`)
-    t.match(
-      textOf(html, 'gate'),
-      /Incomplete.*Missing: All tests pass test-log, required Review and verify/,
-    )
-    t.match(textOf(html, 'gate'), '2 requirements left')
-    t.match(textOf(html, 'proof'), /test-log not verified meets: All tests pass Verify/)
+    t.match(textOf(html, 'gate'), /Missing: All tests pass test-log Review and verify/)
+    t.match(textOf(html, 'status'), /would meet "All tests pass"\. Read and verify$/)
+    t.match(textOf(html, 'proof'), /test-log not verified meets: All tests pass/)
     t.match(html, '&lt;all&gt;')
     t.match(html, 'id="proof-type" name="type" value="test-log"', 'the type that is missing')
   })
   await t.test('a proof is verified as the page shows it', async (t) => {
-    const html = await pageOf(`/case/${id}`)
+    t.notMatch(await pageOf(`/case/${id}`), `id="verify-${pid}"`, 'it is read first')
+    const html = await pageOf(`/case/${id}/proof/${pid}`)
     const { headers } = await app.request('GET', `/cases/${id}/proof/${pid}`)
     const etag = headers.etag!.replaceAll('"', '&quot;')
     const form = formTag(html, `verify-${pid}`)
@@ -105,7 +103,7 @@ t.test('the gate', async (t) => {
   await t.test('open, it names the proof, and the case can be resolved', async (t) => {
     await app.request('PUT', `/cases/${id}/proof/${pid}/verify`)
     const html = await pageOf(`/case/${id}`)
-    t.match(textOf(html, 'gate'), /Complete.*Met: All tests pass.*View proof/)
+    t.match(textOf(html, 'gate'), /Met: All tests pass.*View proof/)
     t.match(html, `<a class="small" href="/case/${id}/proof/${pid}">View proof`)
     t.match(formTag(html, 'resolve'), `action="/cases/${id}/state"`)
     t.notMatch(html, `id="verify-${pid}"`)
@@ -178,7 +176,7 @@ t.test('the history is the main column', async (t) => {
   await t.test('with the box for the answer below the question', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(html, '<title>● question · Told in order ·')
-    t.match(textOf(html, 'question-waits'), /needs your answer\. 8 or &lt;24&gt; hours\?/)
+    t.match(textOf(html, 'status'), /needs an answer\. 8 or &lt;24&gt; hours\? Answer$/)
     t.match(textOf(html, 'history-2'), /Ada asked 8 or &lt;24&gt; hours\? Your answer/)
     t.match(formTag(html, 'answer-form'), `action="/cases/${id}/answer"`)
   })
@@ -206,8 +204,8 @@ t.test('a long history is folded in the middle', async (t) => {
 t.test('a plan that waits comes first', async (t) => {
   const { case_id: id } = await planned(app, { runbook: step('true') })
   const html = await pageOf(`/case/${id}`)
-  t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
-  t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
+  t.match(textOf(html, 'status'), /^The plan of session 1 waits for approval\..* Review the plan$/)
+  t.ok(html.indexOf('id="status"') < html.indexOf('id="state"'))
   t.match(textOf(html, 'session-1'), /Session 1 runbook Plan ready/)
 })
 

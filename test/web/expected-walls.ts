@@ -11,7 +11,8 @@ t.test('who must approve reads first what the programs could do', async (t) => {
     const { text } = await service.request('GET', `/case/${ref.case_id}/session/1`, undefined, {
       accept: 'text/html',
     })
-    const [notice = '', words = ''] = /<p[^>]* id="expected-walls".*?>(.*?) <a/s.exec(text) ?? []
+    const notice = /<(\w+)[^>]* id="expected-walls".*?<\/\1>/s.exec(text)?.[0] ?? ''
+    const words = /<p[^>]*>(.*?)<\/p>/s.exec(notice)?.[1]?.replace(/ <a.*/s, '') ?? ''
     const approve = /<button[^>]*id="approve-button"[^>]*>|<form[^>]*id="approve"[\s\S]*?<\/form>/
     return { notice, words, approve: approve.exec(text)?.[0] ?? '', page: text }
   }

@@ -1,10 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { CaseFolder } from '../../src/model/case-folder.ts'
-import type { Session } from '../../src/model/session.ts'
-import { OWN_PROVIDER } from '../../src/model/settings.ts'
-import { sessionStatus, whatFailed } from '../../src/web/session/status-banner.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -30,17 +26,13 @@ t.test('a session in line is not shown as running', async (t) => {
   const waits = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(
     textOf(waits, 'status'),
-    /Waits in line \(next\), after session 1 of “First”\. It starts by itself, on what the working folder has by then.* Take it out of the line/,
+    /Session 1 waits in line \(next\), after session 1 of "First"\. It starts by itself, on what the working folder has by then.* Take it out of the line/,
   )
   t.match(waits, /data-send="DELETE"[^>]*action="[^"]*\/queue"/)
   t.notMatch(waits, /stop-form/)
   const html = await pageOf(`/case/${second.case_id}`)
-  t.match(textOf(html, 'record-head'), /In line/)
-  t.notMatch(textOf(html, 'record-head'), /Running/)
-  t.match(
-    textOf(html, 'in-line'),
-    'Session 1 waits in line: next, after session 1 of “First”. Go to session 1',
-  )
+  t.equal(textOf(html, 'state'), 'In line')
+  t.match(textOf(html, 'status'), /Session 1 waits in line \(next\), .* Watch$/)
   t.match(textOf(html, 'session-1'), /In line/)
   t.match(textOf(html, 'history'), /put it in line/)
   t.match((await pageOf('/')).replace(/<[^>]*>/g, ' '), /In line\s+session 1 waits in line/)
@@ -48,11 +40,11 @@ t.test('a session in line is not shown as running', async (t) => {
   await must(service, 'DELETE', `${second.path}/queue`)
   const left = await pageOf(`/case/${second.case_id}`)
   t.match(textOf(left, 'history'), /took it out of the line/)
-  t.notMatch(left, 'id="in-line"')
+  t.notMatch(textOf(left, 'status'), 'in line')
   const again = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(
     textOf(again, 'status'),
-    /This plan needs your approval again\. Nothing has run\. Taken out of the line\./,
+    /The plan of session 1 waits for approval again\. Nothing has run\. Taken out of the line\./,
   )
   t.match(
     textOf(again, 'folder-busy'),
@@ -60,43 +52,4 @@ t.test('a session in line is not shown as running', async (t) => {
   )
   writeFileSync(join(service.root, 'go'), '')
   await reaches(service, first, 'complete')
-})
-
-t.test('after a stop of the service nothing needs a fix', (t) => {
-  const moreOf = (reason: string) => {
-    const event = { event: 'session_state_changed', fields: { new_state: 'failed', reason } }
-    const session = {
-      id: 'a',
-      number: 1,
-      state: 'failed',
-      provider: OWN_PROVIDER,
-      trail: [{ number: 1, time: '2026-01-02T03:04:05.000Z', ...event }],
-    } as unknown as Session
-    const folder = {
-      case: { state: 'OPEN' },
-      sessions: [session],
-      proofs: [],
-      problems: [],
-    } as unknown as CaseFolder
-    const none = {
-      planSource: 'runbook.md',
-      terminal: null,
-      queue: null,
-      planErrors: 0,
-      isBroken: false,
-      isBarred: false,
-    }
-    return sessionStatus({ folder, session, rows: [], plan: { steps: [] }, ...none }).more
-  }
-  t.equal(
-    moreOf('The service was stopped while the session was executing.'),
-    'Plan again to run it.',
-  )
-  t.match(
-    moreOf('The run stopped: step a failed.'),
-    /^The plan came from runbook\.md: fix that, then plan again/,
-  )
-  const none = { tests: { run: 0, passed: 0, failed: 0 }, trail: [] } as unknown as Session
-  t.equal(whatFailed(none, []), 'no tests ran')
-  t.end()
 })

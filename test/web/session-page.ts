@@ -31,7 +31,7 @@ t.test('a plan that waits', async (t) => {
 
   t.equal(status, 200)
   t.match(headers['content-security-policy'], /script-src 'self'/)
-  t.match(text, /This plan needs your approval\. Nothing runs until you approve it\./)
+  t.match(text, /The plan of session 1 waits for approval\. Nothing runs before that\./)
   t.match(text, /Casefile runs these 2 steps in order; no agent is involved\./)
   t.match(html, /<figure class="step" id="step-look"/, 'what will run is marked')
   t.match(text, /look will run .*test will run at most 90 s · proves: test report \(TAP\)/)

@@ -139,8 +139,7 @@ t.test('the setup of a workspace that has one', async (t) => {
 t.test('a case that has no session', async (t) => {
   const app = await open(t)
   const buttons = (page: string) => {
-    const notice =
-      /<div class="notice with-actions" id="first-session">.*?(?=<div class="columns">)/s
+    const notice = /<div id="status".*?(?=<div class="opened")/s
     return [
       ...(notice.exec(page)?.[0] ?? '').matchAll(
         /<(?:a|button)[^>]*class="(?:button|primary|needs-script)[^"]*"[^>]*>(.*?)<\/(?:a|button)>/gs,
@@ -165,8 +164,8 @@ t.test('a case that has no session', async (t) => {
 
   t.test('leads to its plan', async (t) => {
     for (const [fields, words] of [
-      [{ description: step('true') }, 'It comes from the description.'],
-      [{ provider: 'claude' }, 'Next: let Claude Code plan this.'],
+      [{ description: step('true') }, 'The plan comes from the description.'],
+      [{ provider: 'claude' }, 'Claude Code reads the case and the code, and changes nothing.'],
     ] as const) {
       const { id } = await app.newCase({ title: 'Two', ...fields })
       const page = await html(app, `/case/${id}`)
@@ -180,15 +179,15 @@ t.test('a case that has no session', async (t) => {
     const { id } = await app.newCase({ title: 'Two', provider: 'claude' })
     t.match((await app.request('GET', `/cases/${id}/setup`)).json, { in_terminal: true })
     const before = await html(app, `/case/${id}`)
-    t.match(before, 'Next: make this case current for Claude Code in your terminal.')
+    t.match(before, 'What Claude Code does in a terminal then belongs to this case')
     t.strictSame(buttons(before), ['Make it current', 'Let Casefile start it'])
     t.match(before, /data-send="PUT" action="\/current-case"/)
     await app.request('PUT', '/current-case', { folder: '.', case_id: id })
     const after = await html(app, `/case/${id}`)
-    t.match(after, 'Next: start Claude Code in your terminal.')
+    t.match(after, 'Start Claude Code in a terminal.')
     t.match(after, 'data-copy="claude"')
     const other = await app.newCase({ title: 'Three', provider: 'codex' })
-    t.match(await html(app, `/case/${other.id}`), 'Next: let Codex plan this.')
+    t.match(await html(app, `/case/${other.id}`), 'Codex reads the case and the code')
   })
 
   t.test('unless it is closed', async (t) => {

@@ -50,11 +50,11 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   await agent.tell('PostToolUse', { tool_name: 'Read', tool_input: { file_path: file } })
 
   const planning = await page(app, address)
-  t.match(textOf(planning, 'session-head'), /Provider claude in a terminal/)
+  t.match(textOf(planning, 'session-head'), /Session 1 Planning claude in a terminal/)
   t.equal(textOf(planning, 'terminal-place'), 'in the workspace, branch trunk')
   t.match(
     textOf(planning, 'status'),
-    /The agent works on a plan in its terminal\. It can't change anything until you approve its plan\. Abandon$/,
+    /The agent works on a plan in its terminal\. It can't change anything before its plan is approved\. Abandon$/,
   )
   t.match(planning, /data-confirm="Abandon session 1\? The agent keeps running in its terminal/)
 
@@ -77,7 +77,7 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
     textOf(waits, 'early-changes'),
     /1 file changed .* A person may have made the change, .* early\.js/,
   )
-  t.match(textOf(await page(app, `/case/${case_id}`), 'plan-waits-1'), /claude in a terminal/)
+  t.match(textOf(await page(app, `/case/${case_id}`), 'status'), /claude in a terminal/)
   t.match(await page(app, '/'), /session 1 · 1 step · claude in a terminal/)
 
   await must(app, 'POST', `${session.path}/approve`)
@@ -97,7 +97,7 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   writeFileSync(join(app.root, 'done.txt'), 'x')
   await agent.tell('Stop', { stop_hook_active: false })
   const done = await page(app, address)
-  t.match(textOf(done, 'status'), /All steps succeeded\./, 'the last run of a step counts')
+  t.match(textOf(done, 'status'), /^Session 1 is complete\./, 'the last run of a step counts')
   t.match(textOf(done, 'steps'), /1 of 1 done/)
   t.match(textOf(await page(app, `/case/${case_id}`), 'session-1'), /claude in a terminal/)
 })
@@ -116,7 +116,7 @@ t.test('after a failure the service starts no agent', async (t) => {
   t.match(textOf(html, 'status'), /Show the output/)
   t.notMatch(html, 'name="again"')
   const ofCase = await page(app, `/case/${case_id}`)
-  t.match(textOf(ofCase, 'failed-session'), /Your next prompt in the terminal/)
+  t.match(textOf(ofCase, 'status'), /start the agent again in a terminal\. Show the output$/)
   t.notMatch(ofCase, 'name="again"')
 
   await t.test(

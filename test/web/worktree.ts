@@ -32,18 +32,22 @@ t.test('work that is applied, then discarded', async (t) => {
   await finished(service, ref)
   const casePage = `/case/${ref.case_id}`
   const sessionPage = `${casePage}/session/1`
-  const missing =
-    'The work of session 1 is not in main yet: 1 commit on casefile/red-door-1. Go to session 1'
+  const missing = 'The work of session 1 is not in main yet: 1 commit on casefile/red-door-1.'
+  t.match(textOf(await pageOf(service, casePage), 'status'), /^Session 1 is complete\..* Attach /)
+  const proof = await must(service, 'POST', `/cases/${ref.case_id}/proof`, {
+    type: 'log',
+    content: 'Seen.',
+  })
+  await must(service, 'PUT', `/cases/${ref.case_id}/proof/${proof.id}/verify`)
   const before = await pageOf(service, casePage)
-  t.equal(textOf(before, 'unapplied-1'), missing)
-  t.equal(textOf(before, 'resolve-unapplied-1'), missing)
+  t.equal(textOf(before, 'status'), `${missing} The proof is there. Apply the work`)
   t.match(before, `href="${sessionPage}#worktree"`)
   const { worktree } = await must(service, 'GET', ref.path)
   t.match(textOf(await pageOf(service, sessionPage), 'worktree'), `Folder ${worktree.path}`)
 
   await must(service, 'POST', `${ref.path}/apply`)
   const applied = await pageOf(service, casePage)
-  t.notMatch(applied, 'unapplied-1')
+  t.match(textOf(applied, 'status'), /^Proof requirements are met\./)
   t.match(textOf(applied, 'history'), /applied the work [0-9a-f]{12}/)
   const panel = textOf(await pageOf(service, sessionPage), 'worktree')
   t.match(panel, /^Worktree Applied \(commit [0-9a-f]{12} \) .*: main has all its commits\. Branch/)

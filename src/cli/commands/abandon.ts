@@ -3,6 +3,7 @@ import { caseArgument, explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { sayStatus } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { resolveSession, sessionPath } from '../resolve/session.ts'
 
@@ -39,7 +40,7 @@ async function run(
   if (json) terminal.print(jsonText(answer.body))
   else {
     terminal.print(`session ${session.number} is abandoned\n`)
-    terminal.say(`Next: casefile start ${id.slice(0, 8)}`)
+    await sayStatus({ client, terminal }, id)
   }
   return EXIT.done
 }

@@ -2,7 +2,6 @@ import { Command } from 'commander'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
-import { durationsText } from '../../model/session-durations.ts'
 import type { SentSignature } from '../../signing/approval-signature.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -10,10 +9,10 @@ import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProof, nextProofText, unappliedWork } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
-import { printPlan, sayFailed } from '../output/planned.ts'
+import { printPlan } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
+import { sayStatus } from '../output/status-text.ts'
 import { printUncommitted } from '../output/uncommitted-text.ts'
 import { printWalls } from '../output/walls-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
@@ -128,8 +127,7 @@ export async function approveSession(
   })
   if (json) terminal.print(jsonText(done))
   else if (done.state === 'plan_ready') terminal.warn('nothing was run: read the plan again')
-  else if (done.state === 'complete') await sayNext(context, done)
-  else if (done.state === 'failed') sayFailed(terminal, done)
+  else if (done.state !== 'abandoned') await sayStatus(context, done.case_id, done)
   return done.state === 'plan_ready' ? EXIT.notApproved : sessionExitCode(done)
 }
 
@@ -276,18 +274,4 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
       : `Start a new one: casefile start ${case_id.slice(0, 8)}`
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
-}
-
-async function sayNext(
-  { client, terminal }: Pick<CommandContext, 'client' | 'terminal'>,
-  session: Pick<SessionJson, 'case_id' | 'number' | 'durations' | 'worktree'>,
-): Promise<void> {
-  const took = durationsText(session.durations)
-  terminal.say(`session ${session.number} is complete${took === '' ? '' : `: ${took}`}`)
-  const gate = `casefile gate ${session.case_id.slice(0, 8)}`
-  const unapplied = unappliedWork([session])
-  for (const text of unapplied.texts) terminal.say(text)
-  const { texts, commands } = await nextProof(client, session.case_id)
-  const all = [...unapplied.commands, ...commands, gate]
-  terminal.say(nextProofText({ texts, commands: all }))
 }

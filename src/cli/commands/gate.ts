@@ -4,9 +4,8 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProof, nextProofText, unappliedWork } from '../output/next-proof.ts'
+import { sayStatus } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { sessionsOf } from '../resolve/session.ts'
 
 export function command(): Command {
   const gate = new Command('gate')
@@ -29,16 +28,8 @@ async function run({ client, terminal, json }: ReadContext, name: string): Promi
   if (json) terminal.print(jsonText(body))
   else {
     terminal.print(gateText(body, terminal))
-    const unapplied = unappliedWork(await sessionsOf(client, id))
-    for (const text of unapplied.texts) terminal.say(text)
-    const { state } = (await client.request('GET', `/cases/${id}`)).body
-    if (state !== 'RESOLVED') {
-      const { texts, commands } = body.open
-        ? { texts: [], commands: [`casefile resolve ${id.slice(0, 8)}`] }
-        : await nextProof(client, id)
-      const next = { texts, commands: [...unapplied.commands, ...commands] }
-      terminal.say(`\n${nextProofText(next)}`)
-    }
+    terminal.say('')
+    await sayStatus({ client, terminal }, id)
   }
   return body.open ? EXIT.done : EXIT.gateShut
 }

@@ -8,6 +8,7 @@ import { fieldOption, fieldValues } from '../field-options.ts'
 import { followPlanning } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { sayStatus } from '../output/status-text.ts'
 
 type Options = CommandOptions & { prove?: string[]; plan?: boolean; use?: boolean } & Readonly<
     Record<string, unknown>
@@ -67,27 +68,8 @@ async function run(context: CommandContext, title: string, options: Options): Pr
   if (json) terminal.print(jsonText(body))
   else {
     terminal.print(`${line}\n`)
-    for (const each of await nextLines(context, body.id, use)) terminal.say(each)
+    if (use) terminal.say('It is current here.')
+    await sayStatus(context, body.id)
   }
   return EXIT.done
-}
-
-/** What to do with a new case: first in the terminal, where the agent that plans has its hooks. */
-async function nextLines(
-  { client }: CommandContext,
-  id: string,
-  isCurrent: boolean,
-): Promise<string[]> {
-  const short = id.slice(0, 8)
-  const { provider, in_terminal } = (await client.request('GET', `/cases/${id}/setup`)).body
-  const used = isCurrent ? ['It is current here.'] : []
-  if (!in_terminal) return [...used, `Next: casefile start ${short}`]
-  const line = (command: string, about: string) => `  ${command.padEnd(24)} ${about}`
-  return [
-    ...used,
-    'Next:',
-    ...(isCurrent ? [] : [line(`casefile use ${short}`, 'it is then current in this folder')]),
-    line(provider, 'in this folder, in any mode; it asks before it changes anything'),
-    `or let Casefile start the agent: casefile start ${short}`,
-  ]
 }

@@ -1,9 +1,6 @@
 import { Command } from 'commander'
-import type { ApiReader } from '../../client/client.ts'
-import type { CaseJson, GateJson } from '../../http/schemas/case.ts'
+import type { GateJson } from '../../http/schemas/case.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
-import { isClosed } from '../../model/attention.ts'
-import type { CaseState } from '../../model/case-state.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
@@ -16,10 +13,10 @@ import {
 } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProof, nextProofText } from '../output/next-proof.ts'
 import { proofSummary, testLines } from '../output/proof-summary.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
+import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { confirm } from '../question.ts'
 import { resolveCase } from '../resolve/case.ts'
@@ -144,15 +141,10 @@ async function addProof(
   terminal.print(
     json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}\n`,
   )
-  const place = `${id.slice(0, 8)} ${proof.id.slice(0, 8)}`
-  if (!json && !isVerifiable) {
-    terminal.say(`Next: casefile proof show ${place}`)
-    terminal.say(
-      proof.supports
-        ? `Then: casefile proof verify ${place}`
-        : `To accept it anyway: casefile proof verify ${place} --accept "<reason>"`,
-    )
-  }
+  if (!json && !proof.supports) {
+    const place = `${id.slice(0, 8)} ${proof.id.slice(0, 8)}`
+    terminal.say(`To accept it all the same: casefile proof verify ${place} --accept "<reason>"`)
+  } else if (!json) await sayStatus({ client, terminal }, id)
   if (!verify || isVerifiable) return EXIT.done
   terminal.warn(
     `attached, but not verified: it does not support its claim, because ${visibleText(proof.why_not ?? '')}. Attach a passing report, or accept this one with a reason.`,
@@ -176,7 +168,7 @@ async function showProofs(
     const whole: ProofJson[] = []
     for (const head of all) whole.push(await wholeProof(client, head))
     terminal.print(jsonText(whole.reverse()))
-  } else if (all.length === 0) terminal.say(await noProofText(client, id))
+  } else if (all.length === 0) await sayNoProof({ client, terminal }, id)
   else {
     for (const [index, head] of [...all].reverse().entries()) {
       if (index > 0) terminal.print('\n')
@@ -195,8 +187,12 @@ function printProof(terminal: Terminal, proof: ProofJson): void {
   terminal.print(lines.map((line) => `${shownLine(line)}\n`).join(''))
 }
 
-async function noProofText(client: ApiReader, id: string): Promise<string> {
-  return `no proof yet\n${nextProofText(await nextProof(client, id))}`
+async function sayNoProof(
+  console: Pick<ReadContext, 'client' | 'terminal'>,
+  id: string,
+): Promise<void> {
+  console.terminal.say('no proof yet')
+  await sayStatus(console, id)
 }
 
 async function verifyProof(
@@ -235,7 +231,7 @@ async function verifyProof(
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
   }
   if (!json && verified.length + left.length === 0) terminal.say('no proof to verify')
-  if (!json && verified.length > 0) await sayAfterVerifying({ client, terminal }, id)
+  if (!json && verified.length > 0) await sayStatus({ client, terminal }, id)
   return left.length > 0 ? EXIT.failed : EXIT.done
 }
 
@@ -261,28 +257,11 @@ async function askAbout(
   return (await confirm(`${proofSummary(proof, gate)}\n${question} [y/N] `, signal)) ? proof : null
 }
 
-/** What the gate still misses, or that the case can be resolved. */
-async function sayAfterVerifying(
-  { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
-  id: string,
-): Promise<void> {
-  const { state }: CaseJson = (await client.request('GET', `/cases/${id}`)).body
-  if (isClosed(state as CaseState)) return
-  const { open, missing }: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
-  if (open) {
-    terminal.say(`Proof requirements are met. Next: casefile resolve ${id.slice(0, 8)}`)
-    return
-  }
-  terminal.say('Still missing before the case can be resolved:')
-  for (const what of missing) terminal.say(`  ${visibleText(what)}`)
-  terminal.say(nextProofText(await nextProof(client, id)))
-}
-
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
   const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   if (json) terminal.print(jsonText(proofs))
-  else if (proofs.length === 0) terminal.say(await noProofText(client, id))
+  else if (proofs.length === 0) await sayNoProof({ client, terminal }, id)
   else terminal.print(proofTable(proofs, terminal, terminal.width()))
   return EXIT.done
 }

@@ -10,10 +10,9 @@ import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { commitCommand } from '../output/next-commit.ts'
-import { nextProof, nextProofText, nextText, unappliedWork } from '../output/next-proof.ts'
 import { shownLine } from '../output/shown-line.ts'
+import { statusOf, statusText } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { sessionsOf } from '../resolve/session.ts'
 
 export interface StateOptions extends CommandOptions {
   outcome?: string
@@ -59,9 +58,8 @@ export async function setState(
   terminal.print(`${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`)
   for (const line of changesOf(before, after)) terminal.say(line)
   if (state === 'RESOLVED') {
-    const { texts, commands } = unappliedWork(await sessionsOf(client, id))
-    for (const text of texts) terminal.warn(text)
-    if (commands.length > 0) terminal.say(nextText(commands))
+    const status = await statusOf(client, id)
+    if (status.next !== null) terminal.say(statusText(status, id))
   }
   const commit = state === 'RESOLVED' ? await commitCommand(workspace, id) : null
   if (commit !== null) terminal.say(`The record is not committed yet. Next: ${commit}`)
@@ -89,7 +87,7 @@ async function withMissing(error: unknown, client: ApiReader, id: string): Promi
   const message = [
     'Proof requirements are not met. Missing:',
     ...missing.map((what) => `  ${visibleText(String(what))}`),
-    nextProofText(await nextProof(client, id)),
+    statusText(await statusOf(client, id), id),
   ].join('\n')
   return new AppError(error.code, message, { extra: error.extra, cause: error })
 }

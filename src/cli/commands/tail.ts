@@ -7,7 +7,7 @@ import { askWhenReady } from '../follow/ask-when-ready.ts'
 import { watchAttention } from '../follow/attention-watch.ts'
 import { follow, sessionExitCode } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
-import { sayFailed } from '../output/planned.ts'
+import { sayStatus } from '../output/status-text.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
 import { resolveSession } from '../resolve/session.ts'
 
@@ -63,10 +63,7 @@ async function run(
     : null
   try {
     asks?.look()
-    if (session.state === 'plan_ready' && !asks) {
-      const next = `casefile approve ${nameOf(session)}`
-      terminal.warn(`session ${session.number} waits for your approval. Next: ${next}`)
-    }
+    if (session.state === 'plan_ready' && !asks) await sayStatus(context, id, session)
     // without a service, nothing can approve the plan while this command waits
     const until = isOwn() ? ['plan_ready'] : []
     const last = await follow(context, session, {
@@ -74,8 +71,7 @@ async function run(
       envelopes: json,
       asks: asks !== null,
     })
-    if (!json && last.state === 'failed') sayFailed(terminal, last)
-    else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
+    if (!json) await sayStatus(context, id, last)
     const isNew = last.state !== session.state
     for (let waited = 0; watch && isNew && waited < LAST_EVENT_MS; waited += POLL_MS) {
       if (watch.hasHeardOf(session.id)) break

@@ -7,6 +7,7 @@ import { FILTERED, type FilterName } from '../../model/case-fields.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
+import { statusShape, statusView } from './status-view.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
@@ -93,6 +94,7 @@ export const caseTools: readonly Tool[] = [
       title: z.string(),
       state: z.string(),
       uri: z.string(),
+      status: statusShape,
       gate: row({ open: z.boolean(), missing: z.array(z.string()) }),
 
       sessions: z.array(row({})),
@@ -146,9 +148,10 @@ function queryOf(query: Record<string, string | undefined>): URLSearchParams {
 export async function caseView(client: ApiReader, id: string) {
   const got = (path: string) =>
     client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
-  const [found, gate, sessions, proof, memory] = await Promise.all([
+  const [found, gate, status, sessions, proof, memory] = await Promise.all([
     got(''),
     got('/gate'),
+    statusView(client, id),
     sessionsOf(client, id),
     proofsOf(client, id),
     got('/memory'),
@@ -159,6 +162,7 @@ export async function caseView(client: ApiReader, id: string) {
       ['description'],
       () => 'Read the memory file case.md for the whole text.',
     ),
+    status,
     gate,
 
     sessions: sessions.slice(0, WITH_CASE).map(sessionRow),

@@ -12,6 +12,7 @@ import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { contentOf, type ProofBody, pictureOf, sendProof } from '../resolve/proof-content.ts'
 import { resolveSession } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
+import { nextText } from './status-view.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { proofRow, proofView } from './views.ts'
@@ -19,13 +20,10 @@ import { proofRow, proofView } from './views.ts'
 /** Base64 of 10 MiB. */
 const MOST_PICTURE_CHARACTERS = 14_100_000
 
-const ATTACHED =
-  'The proof is attached but not verified. Only the operator can verify it (casefile proof verify).'
-
 /** The next step, for the agent. */
-function nextFor({ supports, why_not }: ProofJson): string {
-  if (supports) return ATTACHED
-  return `${ATTACHED} It does not support its claim: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
+async function nextFor(client: Client, { case_id, supports, why_not }: ProofJson): Promise<string> {
+  if (supports) return nextText(client, case_id)
+  return `It is attached, and does not support its claim: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
 }
 
 const shape = {
@@ -127,7 +125,7 @@ export const proofTools: readonly Tool[] = [
           picture === undefined ? await contentOf(undefined, source) : await pictureAt(picture)
         const proof = await sendProof(client, id, found, { type, session_id })
         const { content: _, ...head } = proof
-        return { structured: { ...proofRow(head), next: nextFor(proof) } }
+        return { structured: { ...proofRow(head), next: await nextFor(client, proof) } }
       })
     },
   }),

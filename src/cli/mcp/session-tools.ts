@@ -11,13 +11,11 @@ import { waitForDecision } from '../follow/decision.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
 import type { Access } from './access.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
+import { nextText, statusShape, statusView } from './status-view.ts'
 import { type Caller, type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape } from './truncate.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
-
-const NEXT =
-  'The plan waits for approval by the operator (casefile approve). Nothing runs before that, and no tool here can approve.'
 
 const list = z.array(z.string()).optional()
 
@@ -81,14 +79,18 @@ export const sessionTools: readonly Tool[] = [
 
       plan_sha256: z.string().nullable(),
       uri: z.string(),
+      status: statusShape,
       uncommitted: uncommittedShape,
       cut: z.array(z.string()).describe('Texts that were shortened, and where to read the rest'),
     },
     run: (access, { case: name, session }) =>
       access.read(async (client) => {
         const found = await resolveSession(client, await caseIn(client, name), wordOf(session))
-        const uncommitted = await uncommittedFor(client, found)
-        return { structured: { ...sessionView(found), uncommitted } }
+        const [uncommitted, status] = await Promise.all([
+          uncommittedFor(client, found),
+          statusView(client, found.case_id, found),
+        ])
+        return { structured: { ...sessionView(found), uncommitted, status } }
       }),
   }),
   tool({
@@ -196,7 +198,7 @@ async function handedIn(
   })
   const { id, case_id, number, state, plan_sha256 } = session
   const uri = sessionUri(case_id, id)
-  const next = state === 'plan_ready' ? `${NEXT} ${text}` : text
+  const next = state === 'plan_ready' ? `${await nextText(client, case_id, { id })} ${text}` : text
   return { structured: { session_id: id, number, state, plan_sha256, uri, next } }
 }
 
@@ -224,7 +226,8 @@ async function proposed(
     ).body
     const { state, plan_sha256 } = after
     const uri = sessionUri(case_id, id)
-    return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }
+    const next = await nextText(client, case_id, { id })
+    return { structured: { session_id: id, number, state, plan_sha256, uri, next } }
   } catch (error) {
     const isLate = error instanceof AppError && error.code === 'precondition_failed'
     throw isLate ? changedPlan(null) : error

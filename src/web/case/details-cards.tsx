@@ -9,19 +9,16 @@ import { StateBadge } from '../shell/badges.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import { Panel } from '../shell/menu.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData, RelatedCase } from './data.ts'
 
 const MAX_FILES = 15
 
 /** The markdown files of the case, and the folder they are in. */
-export function FilesCard({ data: { id, files, path } }: { data: CasePageData }) {
+export function Files({ data: { id, files, path } }: { data: CasePageData }) {
   return (
-    <section class="card" id="memory" aria-labelledby="memory-title">
-      <header>
-        <h2 id="memory-title">Files</h2>
-        <span class="small muted">{files.length}</span>
-      </header>
+    <Panel id="memory" title="Files">
       <ShowMore
         id="more-files"
         items={files}
@@ -43,7 +40,7 @@ export function FilesCard({ data: { id, files, path } }: { data: CasePageData })
         )}
       />
       <CopiableText text={path} what="the path of the folder" class="small" />
-      <FormDisclosure id="new-file" label="New file" isSmall>
+      <FormDisclosure id="new-file" label="New file" isBare>
         <form class="form" id="new-file-form" action={memoryPage(id, '')}>
           <Field id="new-file-name" label="Name" hint="Any file name that ends with .md">
             <input
@@ -60,16 +57,15 @@ export function FilesCard({ data: { id, files, path } }: { data: CasePageData })
           <FormActions submit="Create file" />
         </form>
       </FormDisclosure>
-    </section>
+    </Panel>
   )
 }
 
 /** What was learned from resolved cases like this one. */
-export function SimilarCard({ id, cases }: { id: string; cases: ResolvedCase[] | null }) {
+export function Similar({ id, cases }: { id: string; cases: ResolvedCase[] | null }) {
   if (cases?.length === 0) return null
   return (
-    <section class="card" id="similar" aria-labelledby="similar-title">
-      <h2 id="similar-title">Similar resolved cases</h2>
+    <Panel id="similar" title="Similar resolved cases">
       {cases === null ? (
         <p class="small">
           <a href={`${casePage(id)}?similar`}>Find similar resolved cases</a>
@@ -81,7 +77,7 @@ export function SimilarCard({ id, cases }: { id: string; cases: ResolvedCase[] |
           ))}
         </ul>
       )}
-    </section>
+    </Panel>
   )
 }
 
@@ -130,11 +126,10 @@ const PLAIN = FIELD_LIST.filter(
   ({ name, shownIn }) => !shownIn && name !== 'parent' && name !== 'provider',
 )
 
-export function DetailsCard({ data }: { data: CasePageData }) {
+export function Details({ data }: { data: CasePageData }) {
   const { id, json, parent, children, provider } = data
   return (
-    <section class="card" id="details" aria-labelledby="details-title">
-      <h2 id="details-title">Details</h2>
+    <Panel id="details" title="Details">
       <dl class="fact-list">
         {parent && (
           <>
@@ -191,7 +186,7 @@ export function DetailsCard({ data }: { data: CasePageData }) {
           <CopiableText text={id} what="the ID" />
         </dd>
       </dl>
-    </section>
+    </Panel>
   )
 }
 

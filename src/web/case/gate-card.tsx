@@ -1,9 +1,7 @@
-import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
-import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
@@ -12,18 +10,17 @@ import type { CasePageData } from './data.ts'
 const MAX_ITEMS = 15
 
 /** The proof that a case needs before it can be resolved, and what is missing. */
-export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePageData }) {
+export function GateList({ data: { id, gate, proofs } }: { data: CasePageData }) {
   const unverified = (type: string | null) =>
     proofs.find(
       ({ proof, verified, objection }) => proof.type === type && !verified && objection === null,
     )?.proof.id ?? null
+  const takesAny = !gate.items.some(({ required }) => required)
   return (
-    <section class="card gate" id="gate" aria-labelledby="gate-title">
-      <header>
-        <h2 id="gate-title">Proof gate</h2>
-        <HelpLink topic="gate" />
-        <Badge tone={gate.open ? 'good' : 'muted'}>{gate.open ? 'Complete' : 'Incomplete'}</Badge>
-      </header>
+    <section class="gate" id="gate" aria-labelledby="gate-title">
+      <h2 id="gate-title">
+        To resolve <HelpLink topic="gate" />
+      </h2>
       <ShowMore
         id="more-items"
         items={gate.items}
@@ -31,11 +28,9 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
         label={`All ${gate.items.length} items`}
         list={(items, start) => (
           <ul class="gate-items stack">
-            {start === 0 && (
+            {start === 0 && takesAny && (
               <Line isMet={gate.verified > 0} isRequired>
-                {gate.verified === 0
-                  ? 'At least one verified proof'
-                  : counted(gate.verified, 'verified proof')}
+                At least one verified proof
               </Line>
             )}
             {items.map((item) => (
@@ -47,12 +42,6 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
         )}
       />
       <Objections id={id} gate={gate} />
-      <p class="small muted">
-        {gate.open
-          ? 'Every requirement is met.'
-          : `${counted(gate.missing.length, 'requirement')} left. Attach proof, read it, and verify it.`}
-      </p>
-      {!broken && <ItemForm id={id} />}
     </section>
   )
 }
@@ -78,9 +67,9 @@ function Objections({ id, gate }: { id: string; gate: Gate }) {
   )
 }
 
-function ItemForm({ id }: { id: string }) {
+export function ItemForm({ id }: { id: string }) {
   return (
-    <FormDisclosure id="add-item" label="Add a requirement" isSmall>
+    <FormDisclosure id="add-item" label="Add a requirement" isBare>
       <form
         class="form"
         id="add-item-form"
@@ -145,7 +134,7 @@ function Item({ id, item, unverified }: ItemProps) {
       <bdi dir={directionOf(item.description)}>{visibleProse(item.description)}</bdi>{' '}
       <span class="small muted">
         {item.type ?? 'no type'}
-        {item.required ? ', required' : ''}
+        {item.required ? '' : ', optional'}
       </span>
       {item.satisfied_by && (
         <>

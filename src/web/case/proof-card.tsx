@@ -1,6 +1,5 @@
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { isOver } from '../../model/session-state.ts'
-import { Candidates } from '../proof/candidate-list.tsx'
 import { ProofItem } from '../proof/proof-item.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
@@ -8,57 +7,37 @@ import type { CasePageData } from './data.ts'
 
 const MAX_PROOFS = 10
 
-/** The proof of the case, newest first, and results of sessions that can be attached as proof. */
-export function ProofCard({ data }: { data: CasePageData }) {
-  const { proofs, candidates, gate } = data
-  const attachable = candidates.filter(({ attached, size }) => attached === null && size !== null)
+/** The proof of the case, newest first. What sessions left is on their pages. */
+export function ProofCard({ data: { gate, proofs } }: { data: CasePageData }) {
+  if (proofs.length === 0) return null
   return (
-    <section class="card" id="proof" aria-labelledby="proof-title">
-      <header>
-        <h2 id="proof-title">
-          Proof <span class="count">{proofs.length}</span>
-        </h2>
-        <AttachForm data={data} />
-      </header>
-      {attachable.length > 0 && (
-        <section class="offer stack" id="candidates" aria-labelledby="candidates-title">
-          <h3 id="candidates-title">From sessions</h3>
-          <Candidates
-            candidates={attachable}
-            gate={gate}
-            namesSession={new Set(attachable.map(({ session }) => session.id)).size > 1}
-          />
-        </section>
-      )}
-      {proofs.length === 0 ? (
-        <p class="muted">
-          None yet. Resolving a case needs proof: a test report, a log, a diff, a picture or a note.
-        </p>
-      ) : (
-        <ShowMore
-          id="more-proofs"
-          items={proofs}
-          limit={MAX_PROOFS}
-          label={`All ${proofs.length} proofs`}
-          list={(some) => (
-            <ul class="row-list">
-              {some.map((row) => (
-                <ProofItem row={row} gate={gate} />
-              ))}
-            </ul>
-          )}
-        />
-      )}
+    <section id="proof" aria-labelledby="proof-title">
+      <h2 id="proof-title">
+        Proof <span class="count">{proofs.length}</span>
+      </h2>
+      <ShowMore
+        id="more-proofs"
+        items={proofs}
+        limit={MAX_PROOFS}
+        label={`All ${proofs.length} proofs`}
+        list={(some) => (
+          <ul class="row-list">
+            {some.map((row) => (
+              <ProofItem row={row} gate={gate} />
+            ))}
+          </ul>
+        )}
+      />
     </section>
   )
 }
 
 /** Proof from pasted text, or from a file, which the script sends byte for byte. */
-function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
+export function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
   const missing = gate.items.find((item) => item.required && item.satisfied_by === null)
   const types = new Set([...gate.items.flatMap(({ type }) => type ?? []), ...KNOWN_PROOF_TYPES])
   return (
-    <FormDisclosure id="attach-proof" label="Attach proof" shortcut="p" isSmall>
+    <FormDisclosure id="attach-proof" label="Attach proof" isBare>
       <form
         class="form"
         id="attach-form"

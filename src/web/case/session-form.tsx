@@ -9,7 +9,7 @@ import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { ProviderSelect } from '../shell/provider-select.tsx'
 import type { CasePageData } from './data.ts'
-import { lacksPlan, NothingToPlan } from './first-session.tsx'
+import { lacksPlan, WaysToPlan } from './first-session.tsx'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
 export const TASKS: Record<SessionType, { task: string; hint: string }> = {
@@ -38,7 +38,7 @@ export function IntentForm({ data }: { data: CasePageData }) {
     </Field>
   )
   return (
-    <FormDisclosure id="new-intent" label="State an intent" shortcut="i" isSmall>
+    <FormDisclosure id="new-intent" label="State an intent" isBare>
       <form
         class="form"
         id="new-intent-form"
@@ -75,63 +75,69 @@ export function SessionForm({ data }: { data: CasePageData }) {
   const usual = usualSessionType(json.type)
   const others = SESSION_TYPES.filter((type) => type !== usual)
   return (
-    <FormDisclosure id="new-session" label="New session" shortcut="s" isSmall>
-      <form
-        class="form"
-        id="new-session-form"
-        data-send="POST"
-        action={`/cases/${id}/sessions`}
-        data-then={sessionPage(id, '{number}')}
-      >
-        <fieldset class="choices">
-          <legend>What should it do?</legend>
-          <TypeChoice type={usual} checked />
-          <details class="show-more">
-            <summary>
-              Something else: {others.map((type) => TASKS[type].task.toLowerCase()).join(', ')}
-            </summary>
-            {others.map((type) => (
-              <TypeChoice type={type} />
-            ))}
-          </details>
-        </fieldset>
-        <Field id="session-provider" label="Who plans?">
-          <ProviderSelect id="session-provider" name="provider" choices={data} />
-        </Field>
-        <Field id="session-isolation" label="Where does it work?">
-          <select id="session-isolation" name="isolation" data-empty="omit">
-            <option value="">{usualPlace(data)}</option>
-            <option value="worktree">In a separate git worktree, applied when you say so</option>
-            <option value="none">In the working folder</option>
-          </select>
-        </Field>
-        {lacksPlan(data) && (
-          <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
-            <NothingToPlan data={data} />
-          </div>
-        )}
-        <Untrusted objections={objections} />
-        <Field
-          id="session-note"
-          label="Instructions"
-          hint="Optional: what you want from this session"
+    // not on the form, which a refresh leaves alone while it is open
+    <div data-no-runbook={lacksPlan(data) ? '' : undefined}>
+      <FormDisclosure id="new-session" label="New session" isBare>
+        <form
+          class="form"
+          id="new-session-form"
+          data-send="POST"
+          action={`/cases/${id}/sessions`}
+          data-then={sessionPage(id, '{number}')}
         >
-          <textarea
+          <fieldset class="choices">
+            <legend>What should it do?</legend>
+            <TypeChoice type={usual} checked />
+            <details class="show-more">
+              <summary>
+                Something else: {others.map((type) => TASKS[type].task.toLowerCase()).join(', ')}
+              </summary>
+              {others.map((type) => (
+                <TypeChoice type={type} />
+              ))}
+            </details>
+          </fieldset>
+          <Field id="session-provider" label="Who plans?">
+            <ProviderSelect id="session-provider" name="provider" choices={data} />
+          </Field>
+          <Field id="session-isolation" label="Where does it work?">
+            <select id="session-isolation" name="isolation" data-empty="omit">
+              <option value="">{usualPlace(data)}</option>
+              <option value="worktree">In a separate git worktree, applied when you say so</option>
+              <option value="none">In the working folder</option>
+            </select>
+          </Field>
+          {lacksPlan(data) && (
+            <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
+              <p>There is nothing to plan with yet. Choose one of these:</p>
+              <div class="actions">
+                <WaysToPlan data={data} />
+              </div>
+            </div>
+          )}
+          <Untrusted objections={objections} />
+          <Field
             id="session-note"
-            aria-describedby="session-note-hint"
-            name="note"
-            rows={4}
-            maxlength={20000}
-            data-empty="omit"
-          />
-        </Field>
-        <FormActions submit="Start planning" primary disabled={objections.folder !== null}>
-          <span class="small muted">
-            Planning starts now. Nothing runs until you approve the plan.
-          </span>
-        </FormActions>
-      </form>
-    </FormDisclosure>
+            label="Instructions"
+            hint="Optional: what you want from this session"
+          >
+            <textarea
+              id="session-note"
+              aria-describedby="session-note-hint"
+              name="note"
+              rows={4}
+              maxlength={20000}
+              data-empty="omit"
+            />
+          </Field>
+          <FormActions submit="Start planning" primary disabled={objections.folder !== null}>
+            <span class="small muted">
+              Planning starts now. Nothing runs until you approve the plan.
+            </span>
+          </FormActions>
+        </form>
+      </FormDisclosure>
+    </div>
   )
 }
 

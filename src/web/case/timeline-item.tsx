@@ -91,7 +91,7 @@ function AnswerForm({ data: { id, json, etag } }: { data: CasePageData }) {
       class="form timeline-card needs-script"
       id="answer-form"
       data-send="POST"
-      data-focus="#state-title"
+      data-focus="#record-head h1"
       action={`/cases/${id}/answer`}
       data-if-match={etag}
       data-conflict="The question"

@@ -19,21 +19,33 @@ export function startDisclosures(): void {
     const target = event.target as Element
     target.closest('button[type=reset]')?.closest('details.disclosure')?.removeAttribute('open')
     const button = target.closest<HTMLElement>('[data-opens]')
-    const details = button && document.getElementById(button.dataset.opens!)
-    if (!details) return
-    details.setAttribute('open', '')
-    details.scrollIntoView({ block: 'nearest' })
-    details.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    const menu = document.querySelector('details.menu[open]')
+    if (menu && (button || !menu.contains(target))) menu.removeAttribute('open')
+    if (button) show(document.getElementById(button.dataset.opens!))
   })
+  window.addEventListener('hashchange', showTarget)
+  showTarget()
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return
     const details = (event.target as Element).closest<HTMLDetailsElement>(
-      'details.disclosure[open]',
+      'details:is(.disclosure, .menu, .hint-box)[open]',
     )
     if (!details || details.querySelector('[data-dirty]')) return
     details.open = false
     details.querySelector('summary')?.focus()
   })
+}
+
+/** A link from another page may lead to a form. */
+function showTarget(): void {
+  const target = document.getElementById(location.hash.slice(1))
+  if (target?.matches('.disclosure, .panel')) show(target)
+}
+
+function show(details: HTMLElement | null): void {
+  details?.setAttribute('open', '')
+  details?.scrollIntoView({ block: 'nearest' })
+  details?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
 }
 
 const FIRST_FIELD = 'input:not([type=hidden], [type=radio]:not(:checked)), textarea, select'

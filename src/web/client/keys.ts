@@ -86,7 +86,9 @@ function isShown(element: HTMLElement): boolean {
 }
 
 function withKeys(): HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>('[data-key]')].filter(isShown)
+  return [...document.querySelectorAll<HTMLElement>('[data-key]')].filter(
+    (element) => isShown(element) || element.closest('.menu') !== null,
+  )
 }
 
 export function showHelp(): void {

@@ -1,54 +1,36 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
-import {
-  itemsMetBy,
-  type Suggestion,
-  suggestProof,
-  unmetText,
-  unmetTypes,
-} from '../../model/suggest-proof.ts'
+import { itemsMetBy, suggestProof } from '../../model/suggest-proof.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import type { CandidateRow } from '../../sessions/candidates.ts'
 import { changesPage, logPage, proofPage, sessionPage } from '../shell/addresses.ts'
-import type { CandidateRow } from './candidates.ts'
 
 interface CandidatesProps {
   candidates: readonly CandidateRow[]
   gate: Gate
-  /** Whether several sessions are listed, so each row names its own. */
-  namesSession?: boolean
 }
 
 const MAX_ATTACHED = 5
 
-/** What sessions left that can be attached as proof: first what the case needs, then the rest behind a click. */
-export function Candidates({ candidates, gate, namesSession = false }: CandidatesProps) {
+/** What a session left that can be attached as proof: first what the case needs, then the rest behind a click. */
+export function Candidates({ candidates, gate }: CandidatesProps) {
   const offered = candidates.filter(({ attached, size }) => attached === null && size !== null)
   const suggested = suggestProof(offered, gate)
-  const unmet = unmetTypes(offered, gate)
   const attached = candidates.filter((row) => row.attached !== null).slice(0, MAX_ATTACHED)
   const first = [...suggested.map(({ row }) => row), ...attached]
   const rest = candidates.filter((row) => !first.includes(row))
+  const itemsOf = (row: CandidateRow) => suggested.find((each) => each.row === row)?.items ?? []
   const list = (rows: readonly CandidateRow[]) => (
     <ul class="candidates stack">
       {rows.map((row) => (
-        <CandidateItem row={row} namesSession={namesSession} />
+        <CandidateItem row={row} meets={itemsOf(row)} />
       ))}
     </ul>
   )
   return (
     <>
-      {suggested.length > 0 && (
-        <ul class="candidates suggested stack">
-          {suggested.map((suggestion) => (
-            <SuggestionItem suggestion={suggestion} namesSession={namesSession} />
-          ))}
-        </ul>
-      )}
-      {unmet.map((type) => (
-        <p class="small unmet">{visibleText(unmetText(type, offered))}</p>
-      ))}
-      {attached.length > 0 && list(attached)}
+      {first.length > 0 && list(first)}
       {rest.length > 0 && (
         <details class="show-more" id="other-output">
           <summary>
@@ -61,38 +43,7 @@ export function Candidates({ candidates, gate, namesSession = false }: Candidate
   )
 }
 
-interface SuggestionProps {
-  suggestion: Suggestion<CandidateRow>
-  namesSession: boolean
-}
-
-/** What the case needs, and the output that shows it. */
-function SuggestionItem({ suggestion: { row, items }, namesSession }: SuggestionProps) {
-  const { session, artifact, note } = row
-  return (
-    <li id={`candidate-${artifact}`}>
-      <div>
-        <strong>
-          <bdi dir={directionOf(items.join(', '))}>{visibleText(items.join(', '))}</bdi>
-        </strong>{' '}
-        <span class="muted" aria-hidden="true">
-          ←
-        </span>
-        <span class="visually-hidden">, shown by</span> <code>{artifact}</code>{' '}
-        <span class="small muted">{visibleText(note)}</span>
-        {namesSession && <span class="muted small"> · session {session.number}</span>}
-      </div>
-      <div class="candidate-actions row">
-        <a class="button compact" href={logPage(session.case_id, session.number, artifact)}>
-          Look at it<span class="visually-hidden"> ({artifact})</span>
-        </a>
-        <AttachButton row={row} />
-      </div>
-    </li>
-  )
-}
-
-function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession: boolean }) {
+function CandidateItem({ row, meets }: { row: CandidateRow; meets: readonly string[] }) {
   const { session, artifact, note, size, why_not, attached } = row
   return (
     <li id={`candidate-${artifact}`}>
@@ -105,11 +56,13 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
           </a>
         )}{' '}
         <span class={`small ${why_not === note ? 'bad-text' : 'muted'}`}>{visibleText(note)}</span>
-        <span class="muted small">
-          {size !== null && ` · ${sizeText(size)}`}
-          {namesSession && ` · session ${session.number}`}
-        </span>
+        {size !== null && <span class="muted small"> · {sizeText(size)}</span>}
       </div>
+      {meets.length > 0 && (
+        <div class="small">
+          meets: <bdi dir={directionOf(meets.join(', '))}>{visibleText(meets.join(', '))}</bdi>
+        </div>
+      )}
       {size === null && <div class="muted small">not on this machine</div>}
       {attached && <AttachedNote row={row} />}
     </li>

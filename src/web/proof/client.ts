@@ -31,7 +31,9 @@ export function start(): void {
 let leaving: number | undefined
 
 function cardOf(event: Event): HTMLElement | null {
-  return event.target instanceof Element ? event.target.closest<HTMLElement>('#proof') : null
+  return event.target instanceof Element
+    ? event.target.closest<HTMLElement>('#proof, #gate, #attach-proof')
+    : null
 }
 
 function hasFiles(event: DragEvent): boolean {

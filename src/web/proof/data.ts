@@ -27,8 +27,6 @@ export interface ProofRow {
 /** The beginning of what a proof shows. */
 export interface ProofPreview {
   excerpt: ProofExcerpt
-  /** Of the JSON of `GET …/proof/:pid`. */
-  etag: string
   size: number
 }
 
@@ -64,17 +62,16 @@ async function loadPreview(
   proof: Proof,
 ): Promise<ProofPreview> {
   const hash = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)?.hash
-  // a session that fails changes what its proof is worth, and so the ETag
+  // a session that fails changes what its proof is worth
   const key = JSON.stringify([hash, proof, objectionTo(proof, folder.sessions)])
   const cached = excerpts.get(key)
   if (cached) return cached
   const json = await serializeProof(service, folder, proof)
-  const etag = await proofEtag(json)
   const size = Buffer.byteLength(json.content)
   const report = await loadContentTests(service.layout, folder, json.content)
   const excerpt = await excerptOf(proofContent(json.content, report))
   await yieldIfBusy()
-  const preview = { excerpt, etag, size }
+  const preview = { excerpt, size }
   if (hash !== undefined) excerpts.set(key, preview)
   return preview
 }

@@ -1,9 +1,9 @@
 import { yieldIfBusy } from '../../files/yielding.ts'
+import { caseStatus } from '../../http/case-status.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
-import { isClosed } from '../../model/attention.ts'
-import { type CaseFolder, gateOf, shownState } from '../../model/case-folder.ts'
+import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
@@ -11,7 +11,6 @@ import type { DiffLayout } from '../../rendering/diff/shown-diff.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import {
-  casePage,
   changesOf,
   pathTo,
   proofPage,
@@ -21,6 +20,7 @@ import {
 } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
+import { StatusBanner } from '../shell/next-act.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { Tabs } from '../shell/tabs.tsx'
@@ -65,6 +65,8 @@ export async function ProofPage(props: ProofPageProps) {
   const hasFailed = report?.tests.some(({ outcome }) => outcome === 'failed') === true
   const page = proofPage(id, proof.id)
   await yieldIfBusy()
+  const status = await caseStatus(service, folder, null)
+  const isNext = status.next?.act === 'verify' && status.next.proof === proof.id
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
   const problems = folder.problems.filter(({ file }) => files.includes(file))
   const before = isPicture(proof) ? earlierPicture(folder, proof) : null
@@ -108,15 +110,18 @@ export async function ProofPage(props: ProofPageProps) {
           accepted={proof.accepted}
           despite={acceptedDespite(proof, folder.sessions)}
         />
-        <div class="row">
-          {!verified && <VerifyForm proof={proof} etag={etag} />}
-          {!objection && <Meets proof={proof} verified={verified} gate={gateOf(folder)} />}
-        </div>
+        {!objection && <Meets proof={proof} verified={verified} gate={gateOf(folder)} />}
       </div>
+      <StatusBanner
+        caseId={id}
+        status={status}
+        here={proofPage(id, proof.id)}
+        instead={isNext ? <VerifyForm proof={proof} etag={etag} /> : undefined}
+        beside={!verified && !isNext && <VerifyForm proof={proof} etag={etag} />}
+      />
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />
       )}
-      {verified && !objection && <NextStep folder={folder} />}
       <FailedTests
         reports={report ? [report] : []}
         failedTests={proof.failed_tests}
@@ -143,32 +148,6 @@ export async function ProofPage(props: ProofPageProps) {
       )}
       {isPicture(proof) && before && <PictureComparison before={before} after={proof} />}
     </Page>
-  )
-}
-
-/** What comes after a proof is verified: to resolve the case, or what is still missing. */
-function NextStep({ folder }: { folder: CaseFolder }) {
-  const { open, missing } = gateOf(folder)
-  if (isClosed(shownState(folder))) return null
-  const page = casePage(folder.case.id)
-  return (
-    <div class="notice with-actions" id="proof-next">
-      {open ? (
-        <strong>Proof requirements are met: the case can be resolved.</strong>
-      ) : (
-        <div>
-          <strong>Still missing before the case can be resolved:</strong>
-          <ul>
-            {missing.map((what) => (
-              <li>{visibleText(what)}</li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <a class="button" href={`${page}${open ? '#state' : '#proof'}`}>
-        {open ? 'Go to Resolve' : 'Go to the proof'}
-      </a>
-    </div>
   )
 }
 

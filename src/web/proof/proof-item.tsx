@@ -5,14 +5,7 @@ import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
 import type { ProofRow } from './data.ts'
-import {
-  AcceptedReason,
-  Meets,
-  ProofTimes,
-  testsText,
-  Verdict,
-  VerifyForm,
-} from './proof-parts.tsx'
+import { AcceptedReason, Meets, ProofTimes, testsText, Verdict } from './proof-parts.tsx'
 import { ProofShort } from './proof-view.tsx'
 
 interface ProofItemProps {
@@ -36,14 +29,6 @@ export function ProofItem({ row, gate, isFolded = false }: ProofItemProps) {
         </a>
         <Verdict proof={proof} verified={verified} />
         {objection === null && <Meets proof={proof} verified={verified} gate={gate} />}
-        {!verified && objection === null && content?.excerpt.isComplete && (
-          <VerifyForm proof={proof} etag={content.etag} />
-        )}
-        {!verified && objection === null && !content?.excerpt.isComplete && (
-          <a class="button compact" href={page}>
-            Read and verify<span class="visually-hidden"> {type}</span>
-          </a>
-        )}
       </div>
       {objection !== null && (
         <p class="small bad-text">

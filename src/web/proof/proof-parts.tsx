@@ -78,7 +78,7 @@ export function VerifyForm({ proof, etag }: { proof: Proof; etag: string }) {
       data-if-match={etag}
       data-focus={`#proof-${id} a, #proof-head h1`}
     >
-      <button type="submit" class="compact">
+      <button type="submit" class="primary" data-key="a">
         Verify<span class="visually-hidden"> {type}</span>
       </button>
     </form>

@@ -1,22 +1,25 @@
 import { caseHistory } from '../../http/case-history.ts'
+import { caseFacts, planObjection, sessionFacts } from '../../http/case-status.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { serializeSession } from '../../http/serializers.ts'
-import { shownFolder } from '../../http/shown-folder.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
-import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
+import type { PlanReading } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { statusOf } from '../../model/case-status.ts'
 import { type CommentView, isDraft, placedBelow } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
-import { isBreaking } from '../../model/problem.ts'
+import type { Status } from '../../model/next-act.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
-import { lastOf } from '../../model/trail.ts'
+import { isRunning } from '../../model/session-state.ts'
+import type { TerminalFacts } from '../../model/session-status.ts'
+import type { StepRow } from '../../model/step-rows.ts'
 import { paintTexts } from '../../rendering/diff/decorate.ts'
 import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import type { Heading, MarkedStep, Slot } from '../../rendering/markdown/options.ts'
-import { sourceOfPlan } from '../../runners/runbook-plan.ts'
+import { type CandidateRow, loadCandidates } from '../../sessions/candidates.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
 import { type SessionWalls, wallsIfKnown } from '../../sessions/expected-walls.ts'
 import {
@@ -25,28 +28,19 @@ import {
   revisionText,
   savedAt,
 } from '../../sessions/plan-history.ts'
-import {
-  type ExecutionSummary,
-  executionSummary,
-  startObjection,
-} from '../../sessions/start-checks.ts'
+import type { ExecutionSummary } from '../../sessions/start-checks.ts'
 import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
 import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import { type WorktreeActs, worktreeActs } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
-import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/data.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
 import { inlineComments } from './comment-places.ts'
 import { type Occupant, occupantOf } from './line-notice.tsx'
-import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
-import { type SessionStatus, sessionStatus } from './status-banner.ts'
-import { type StepRow, stepRows } from './step-rows.ts'
-import { type TerminalFacts, terminalFacts, terminalObjection } from './terminal-status.ts'
 
 export const PLAN_VIEWS = ['rendered', 'source', 'diff'] as const
 export type PlanViewName = (typeof PLAN_VIEWS)[number]
@@ -76,7 +70,9 @@ export interface SessionPageData extends RenderedPlan {
   ended: boolean
   /** Its file can't be relied on: nothing in it can be approved or changed. */
   isBroken: boolean
-  status: SessionStatus
+  status: Status
+  /** It plans or executes, on this machine. */
+  isRunning: boolean
   /** What its plan was made from, if no agent made it. */
   planSource: string
   /** Null for a session whose agent the service starts. */
@@ -89,7 +85,7 @@ export interface SessionPageData extends RenderedPlan {
   revisions: KeptRevision[]
   revisionRows: { rows: RevisionRow[]; before: number }
   comparison: PlanComparison | null
-  rows: StepRow[]
+  rows: readonly StepRow[]
   output: StepOutput[]
   changes: ShownDiff | null
   candidates: CandidateRow[]
@@ -130,34 +126,18 @@ export async function loadSessionPage(
   const { service } = needs
   const json = await serializeSession(service, folder, session)
   const etag = etagOf(jsonBody(json))
-  const plan = await readPlan(json.plan)
-  const settings = await service.settings()
-  const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const facts = await sessionFacts(service, folder, session, json)
+  const { plan, rows, terminal, settings, planSource, isBroken } = facts
   const waits = session.state === 'plan_ready'
-  const conversation = service.conversations.ofSession(session.id)
-  const terminal = terminalFacts(session, conversation, (path) =>
-    shownFolder(service.layout.root, path),
-  )
-  const objectionTo = (isRunbook: boolean) =>
-    terminal ? terminalObjection(terminal) : startObjection(session, startContext, { isRunbook })
   const walls =
     waits && !terminal ? await wallsIfKnown(service.sessions.walls(folder, session)) : null
-  const executed = executionSummary(session, plan, settings)
-  const objection =
-    executed.objection ??
-    (waits ? signingNeeded(settings, session) : null) ??
-    (waits ? await objectionTo(plan.isRunbook) : null) ??
-    walls?.objection ??
-    null
-  const carried = { ...executed, objection }
-  const isPlannedNext = waits || session.state === 'complete' || mayPlanAgain({ folder, session })
-  const rows = stepRows(session, plan, carried.willRun)
+  const barred = waits ? (signingNeeded(settings, session) ?? walls?.objection ?? null) : null
+  const objection = facts.objection ?? (barred === null ? null : { text: barred, isTrust: false })
+  const carried = { ...facts.summary, objection: objection?.text ?? null }
+  const status = statusOf(folder, await caseFacts(service, folder), { ...facts, objection })
+  const isPlannedNext = waits || session.state === 'complete' || status.next?.act === 'plan_again'
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)
-  const loaded = lastOf(session.trail, 'context_loaded')
-  const planSource = sourceOfPlan(loaded?.fields.files, json.plan)
-  const planErrors = waits ? plan.errors.length : 0
-  const isBroken = json.problems.some(isBreaking)
   const base = memoryPage(session.case_id, '')
   const comments = await commentsOfSession(service, session)
   const slots = inlineComments(comments).map((comment) => ({
@@ -189,21 +169,11 @@ export async function loadSessionPage(
     terminal,
     revisions,
     summary: carried,
-    planObjection: isPlannedNext ? await objectionTo(false) : null,
+    planObjection: isPlannedNext ? await planObjection(service, folder, facts, false) : null,
     ended: hasEnded(session, folder.proofs),
     isBroken,
-    status: sessionStatus({
-      folder,
-      session,
-      rows,
-      plan,
-      planSource,
-      terminal,
-      queue: json.queue,
-      planErrors,
-      isBroken,
-      isBarred: waits && objection !== null,
-    }),
+    status,
+    isRunning: isRunning(session.state) && !isForeign(folder, session),
     markedSteps,
     ...(await renderPlan({
       json,
@@ -235,6 +205,13 @@ export async function loadSessionPage(
       ? caseFolderState(service, folder.case.workdir, settings.folders)
       : folderState(service, place)
   }
+}
+
+/** It was running on another machine. */
+function isForeign({ problems }: CaseFolder, { number }: Session): boolean {
+  return problems.some(
+    ({ code, file }) => code === 'foreign_session' && file === `sessions/${number}.md`,
+  )
 }
 
 export interface RenderedPlan {

@@ -2,47 +2,58 @@ import { counted } from '../../model/amounts.ts'
 import { placeText } from '../../model/before-text.ts'
 import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
-import { expectedWallsText } from '../../model/walls.ts'
+import { expectedWallsText, wallsInShort } from '../../model/walls.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
+import { Hint } from '../shell/hint.tsx'
 import type { SessionPageData } from './data.ts'
 
 const MAX_FILES = 50
 const MAX_AUTHORS = 10
 
-/** What the programs could write to, see and reach once the plan is approved. */
-export function WallsNotice({ data: { walls } }: { data: SessionPageData }) {
-  if (walls === null) return null
-  const isOpen = walls.guard === 'comparison'
+/** Where the plan would run, and behind "?" what its programs could write to, see and reach. */
+export function RunPlace({ data }: { data: SessionPageData }) {
+  const { folderState, session, walls } = data
+  if (walls === null && folderState === null) return null
+  const isOpen = walls?.guard === 'comparison'
+  const known = folderState === null || 'reason' in folderState ? null : folderState
+  const where = isIsolated(session)
+    ? 'a worktree made from the working folder'
+    : 'the working folder'
+  const place = known ? `: ${placeText({ ...known, commit: known.head })}` : ''
+  const isClean = known?.changes.length === 0
   return (
-    <p
-      id="expected-walls"
-      class={isOpen ? 'notice' : 'muted small'}
-      data-tone={isOpen ? 'warn' : undefined}
-    >
-      {expectedWallsText(walls)} <HelpLink topic="walls" />
-    </p>
+    <div class="stack">
+      <div class="muted small" id="folder-place">
+        <span>
+          Runs in {where}
+          {place}
+          {isClean && ', everything is committed'}. {walls && !isOpen && wallsInShort(walls)}
+        </span>{' '}
+        {walls && !isOpen && (
+          <Hint id="expected-walls" about="what it can reach" texts={[expectedWallsText(walls)]} />
+        )}
+      </div>
+      {walls && isOpen && (
+        <p class="notice" data-tone="warn" id="expected-walls">
+          {expectedWallsText(walls)} <HelpLink topic="walls" />
+        </p>
+      )}
+    </div>
   )
 }
 
 /** What is not committed where the plan would run, and which session left it: a run starts from these files. */
-export function FolderNotice({ data: { folderState, session } }: { data: SessionPageData }) {
-  if (folderState === null || 'reason' in folderState) return null
+export function FolderWarning({ data: { folderState, session } }: { data: SessionPageData }) {
+  if (folderState === null || 'reason' in folderState || folderState.changes.length === 0)
+    return null
   const { changes, isCut, branch, head } = folderState
   const place = placeText({ branch, commit: head })
   const isApart = isIsolated(session)
-  if (changes.length === 0) {
-    return (
-      <p class="muted small" id="folder-place">
-        {isApart ? 'Runs in a worktree made from the working folder' : 'Runs in the working folder'}
-        : {place}, everything is committed.
-      </p>
-    )
-  }
   const authors = authorsOf(changes)
   const leftCount = changes.filter(({ left_by }) => left_by !== null).length
   const others = changes.length - leftCount

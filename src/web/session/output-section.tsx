@@ -1,4 +1,5 @@
 import { sizeText } from '../../model/amounts.ts'
+import type { StepRow } from '../../model/step-rows.ts'
 import { visibleOutput } from '../../rendering/hidden-characters.ts'
 import { rangesText } from '../../rendering/live-log/byte-ranges.ts'
 import { LogLines } from '../log/log-lines.tsx'
@@ -8,7 +9,6 @@ import { TextBox } from '../shell/text-box.tsx'
 import type { SessionPageData } from './data.ts'
 import type { StepOutput } from './session-output.ts'
 import { STEP_STATES } from './step-list.tsx'
-import type { StepRow } from './step-rows.ts'
 
 /**
  * The output of the steps, as in a terminal. Once the page is loaded client/output.ts owns what is in #terminal: it

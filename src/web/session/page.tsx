@@ -3,8 +3,6 @@ import { durationsText, runPartsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { wallsText } from '../../model/walls.ts'
-import { SessionBar } from '../../rendering/charts/session-bar.tsx'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/tests-card.tsx'
@@ -16,12 +14,15 @@ import {
   pathTo,
   sessionApi,
   sessionPage,
+  sessionReport,
 } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
+import { Hint } from '../shell/hint.tsx'
+import { Menu, MenuItem } from '../shell/menu.tsx'
+import { StatusBanner } from '../shell/next-act.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
-import { ReportLinks } from '../shell/report-links.tsx'
 import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import { CaseContext } from './case-context.tsx'
@@ -30,19 +31,10 @@ import type { SessionPageData } from './data.ts'
 import { DiffComments } from './diff-comments.tsx'
 import { LeaveLineForm } from './line-notice.tsx'
 import { OutputSection } from './output-section.tsx'
-import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
+import { PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
-import {
-  BaseCard,
-  Evidence,
-  LaterCard,
-  OutOfScope,
-  RefusedActions,
-  TestResults,
-  UsageCard,
-} from './results.tsx'
-import { mayContinue } from './status-banner.ts'
+import { BaseCard, Evidence, LaterCard, OutOfScope, RefusedActions, UsageCard } from './results.tsx'
 import { StepList } from './step-list.tsx'
 import { EarlyChanges, TerminalNotice, TerminalPlace } from './terminal-notices.tsx'
 import { TrailTable } from './trail-table.tsx'
@@ -58,56 +50,13 @@ interface SessionPageProps {
  * results after that.
  */
 export function SessionPage({ data, assets }: SessionPageProps) {
-  const { folder, session, ended, status } = data
+  const { folder, session, ended } = data
   const { id, title } = folder.case
   // mistakes in the plan are shown with the plan
   const problems = data.json.problems.filter(({ code }) => code !== 'invalid_plan')
   const waits = session.state === 'plan_ready'
   // the output says why a session failed, and a diff without changes has nothing to show
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
-  const side = (
-    <div class="column" id="session-side">
-      {waits && <CaseContext data={data} />}
-      {!waits && <StepList data={data} />}
-      <WorktreePanel data={data} />
-      <TestResults data={data} />
-      <BaseCard data={data} />
-      <Evidence data={data} />
-      <UsageCard data={data} />
-      <RevisionList data={data} />
-      {mayContinue(data) && !mayPlanAgain(data) && (
-        <a class="button" id="go-on" href={`${casePage(id)}#new-session`}>
-          New session
-        </a>
-      )}
-      {!ended && session.state !== 'complete' && status.kind !== 'running' && (
-        <AbandonForm data={data} />
-      )}
-      {!waits && <CaseContext data={data} />}
-      {waits && <StepList data={data} />}
-    </div>
-  )
-  const main = (
-    <div class="column main" id="session-main">
-      {waits && <EarlyChanges data={data} />}
-      {waits && <PlanSection data={data} />}
-      <OutOfScope data={data} />
-      <LaterCard data={data} />
-      {!waits && <EarlyChanges data={data} />}
-      <FailedTests
-        reports={data.reports}
-        failedTests={session.failed_tests}
-        counts={session.tests}
-        pageOf={(artifact) => logPage(id, session.number, artifact)}
-      />
-      <RefusedActions data={data} />
-      {isOver(session.state) && !isOutputFirst && <Changes data={data} />}
-      <OutputSection data={data} />
-      {isOver(session.state) && isOutputFirst && <Changes data={data} />}
-      {!waits && <PlanSection data={data} />}
-      <TrailTable data={data} />
-    </div>
-  )
   return (
     <Page
       title={`Session ${session.number}: ${title}`}
@@ -118,11 +67,45 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />
-      <div class={waits ? 'columns reviewing' : 'columns'}>
-        {waits ? [main, side] : [side, main]}
+      <div class="opened" id="opened">
+        <RevisionList data={data} />
+        {mayAbandon(data) && <AbandonForm data={data} />}
+      </div>
+      <div class={waits ? 'page-columns reviewing' : 'page-columns'}>
+        <div class="page-main" id="session-main">
+          {waits && <EarlyChanges data={data} />}
+          {waits && <PlanSection data={data} />}
+          <OutOfScope data={data} />
+          <LaterCard data={data} />
+          {!waits && <EarlyChanges data={data} />}
+          <FailedTests
+            reports={data.reports}
+            failedTests={session.failed_tests}
+            counts={session.tests}
+            pageOf={(artifact) => logPage(id, session.number, artifact)}
+          />
+          <RefusedActions data={data} />
+          {isOver(session.state) && !isOutputFirst && <Changes data={data} />}
+          <OutputSection data={data} />
+          {isOver(session.state) && isOutputFirst && <Changes data={data} />}
+          {!waits && <PlanSection data={data} />}
+          <TrailTable data={data} />
+        </div>
+        <div class="rail" id="session-side">
+          <CaseContext data={data} />
+          <StepList data={data} />
+          <WorktreePanel data={data} />
+          <Evidence data={data} />
+          <BaseCard data={data} />
+          <UsageCard data={data} />
+        </div>
       </div>
     </Page>
   )
+}
+
+function mayAbandon({ ended, session, isRunning }: SessionPageData): boolean {
+  return !ended && session.state !== 'complete' && !isRunning
 }
 
 /** While it waits for a session of another case, the events of all cases change this page. */
@@ -142,51 +125,27 @@ function Changes({ data }: { data: SessionPageData }) {
   )
 }
 
-/** Which session this is, its state, and who has to do something now. */
+/** Which session this is, in one line, and who has to do something now. */
 function SessionHead({ data }: { data: SessionPageData }) {
   const { folder, session } = data
   const { id, title } = folder.case
   const { number, started_at } = session
-  const durations = durationsText(data.json.durations)
-  const { ran_ms, steps_ms } = data.json.durations
-  // of a session in a terminal only the proof steps are guarded
-  const guarded = data.terminal ? undefined : lastOf(session.trail, 'guarded')
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
-  const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
     <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
-      <h1 tabindex={-1}>
-        <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>{' '}
-        <span class="session-name">
-          Session {number} · {session.type}
-        </span>
-      </h1>
-      <div class="facts">
+      <div class="session-line">
+        <h1 tabindex={-1}>
+          <span class="visually-hidden">{visibleProse(title)}: </span>Session {number}
+        </h1>
         <StateBadge state={session.state} />
-        <span>
-          Provider <strong>{visibleName(providerText(session))}</strong>
+        <span class="muted small">
+          {visibleName(providerText(session))} · {session.type} · <Time at={started_at} />
         </span>
         <TerminalPlace data={data} />
-        <span>
-          Started <Time at={started_at} />
-        </span>
-        {durations !== '' && (
-          <span class="session-times" title={runPartsText(ran_ms, steps_ms)}>
-            <SessionBar durations={data.json.durations} />
-            <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>
-          </span>
-        )}
         <ApprovalSignature signature={data.json.signature} />
-        {guarded && <span>{guardText(guarded)}</span>}
-        <a href={memoryPage(id, `${number}.md`)}>View file</a>
-        <ReportLinks caseId={id} sessionId={session.id} />
-        {others.map((other) => (
-          <a href={sessionPage(id, other.number)}>
-            {other.number < number ? '← ' : ''}Session {other.number}
-            {other.number > number ? ' →' : ''}
-          </a>
-        ))}
+        <RunFacts data={data} />
+        <SessionMenu data={data} />
       </div>
       {typeof warning === 'string' && (
         <p class="notice" data-tone="warn" id="agent-warning">
@@ -194,8 +153,51 @@ function SessionHead({ data }: { data: SessionPageData }) {
         </p>
       )}
       <TerminalNotice data={data} />
-      <StatusBanner data={data} />
+      <SessionStatus data={data} />
     </header>
+  )
+}
+
+/** How long it took, and what its programs could write to, see and reach. */
+function RunFacts({ data: { session, json, terminal } }: { data: SessionPageData }) {
+  const durations = durationsText(json.durations)
+  const { ran_ms, steps_ms } = json.durations
+  // of a session in a terminal only the proof steps are guarded
+  const guarded = terminal ? undefined : lastOf(session.trail, 'guarded')
+  const texts = [durations, runPartsText(ran_ms, steps_ms), guarded ? guardText(guarded) : '']
+  return <Hint id="run-facts" about="how it ran" texts={texts} />
+}
+
+function SessionMenu({ data }: { data: SessionPageData }) {
+  const { folder, session, revisionRows, ended } = data
+  const { case_id, number, state } = session
+  const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
+  return (
+    <Menu>
+      {state === 'plan_ready' && (
+        <MenuItem opens="edit" shortcut="e">
+          Edit the plan
+        </MenuItem>
+      )}
+      {revisionRows.rows.length > 1 && <MenuItem opens="revisions">Plan revisions</MenuItem>}
+      {others.map((other) => (
+        <a href={sessionPage(case_id, other.number)}>Session {other.number}</a>
+      ))}
+      {(ended || state === 'complete') && (
+        <a href={`${casePage(case_id)}#new-session`} id="go-on">
+          New session
+        </a>
+      )}
+      <a href={memoryPage(case_id, `${number}.md`)}>View file</a>
+      <button
+        type="button"
+        class="quiet needs-script"
+        data-copy-from={sessionReport(case_id, session.id)}
+      >
+        Copy as markdown
+      </button>
+      {mayAbandon(data) && <MenuItem opens="abandon">Abandon this session</MenuItem>}
+    </Menu>
   )
 }
 
@@ -222,37 +224,34 @@ function ApprovalSignature({ signature }: { signature: SessionPageData['json']['
   )
 }
 
-function StatusBanner({ data }: { data: SessionPageData }) {
-  const { session, status } = data
-  const hasOutput = data.output.length > 0 || data.json.output !== ''
+function SessionStatus({ data }: { data: SessionPageData }) {
+  const { session, status, isRunning, json, planObjection } = data
+  const hasOutput = data.output.length > 0 || json.output !== ''
+  const isAgain = status.next?.act === 'plan_again' && status.next.session === session.number
   return (
-    <div
-      id="status"
-      class={`notice with-actions session-status ${status.kind}`}
-      data-tone={status.tone}
-      role={status.tone === 'bad' ? 'alert' : undefined}
-    >
-      <p>
-        <strong>{status.text}</strong> <span>{status.more}</span>
-      </p>
-      {session.state === 'plan_ready' && status.tone !== 'bad' && (
-        <a class="visually-hidden needs-script" id="to-approve" href="#approve" data-key="a">
-          Go to Approve
-        </a>
-      )}
-      {data.json.queue !== null && <LeaveLineForm session={session} />}
-      {status.kind === 'running' && <StopForm data={data} />}
-      {mayPlanAgain(data) && (
-        <div class="actions">
-          <PlanAgain session={session} objection={data.planObjection} />
-          {hasOutput && (
+    <StatusBanner
+      caseId={session.case_id}
+      status={status}
+      here={sessionPage(session.case_id, session.number)}
+      isRunning={isRunning}
+      instead={isAgain ? <PlanAgain session={session} objection={planObjection} /> : undefined}
+      beside={
+        <>
+          {status.next?.act === 'review_plan' && status.next.session === session.number && (
+            <a class="visually-hidden needs-script" id="to-approve" href="#approve" data-key="a">
+              Go to Approve
+            </a>
+          )}
+          {json.queue !== null && <LeaveLineForm session={session} />}
+          {isRunning && json.queue === null && <StopForm data={data} />}
+          {session.state === 'failed' && hasOutput && (
             <a class="button" href="#output">
               Show the output
             </a>
           )}
-        </div>
-      )}
-    </div>
+        </>
+      }
+    />
   )
 }
 

@@ -1,20 +1,6 @@
-import { isClosed } from '../../model/attention.ts'
-import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
-
-/** Whether the newest session failed and its case is open, so that planning again is what comes next. */
-export function mayPlanAgain({
-  folder,
-  session,
-}: {
-  folder: CaseFolder
-  session: Session
-}): boolean {
-  const isNewest = folder.sessions.at(-1)?.id === session.id
-  return session.state === 'failed' && isNewest && !isClosed(shownState(folder))
-}
 
 /**
  * Starts a new session with this failure in its note. After one in a terminal, the next prompt there begins a session,

@@ -56,13 +56,10 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
           <button type="button" data-opens="comment" data-key="c">
             Comment
           </button>
-          <button type="button" data-opens="edit" data-key="e">
-            Edit<span class="visually-hidden"> the plan</span>
-          </button>
           {query.view !== 'diff' && (
             <span class="muted small plan-hash" id="approve-hash">
-              Approves this exact text (
-              <code title={json.plan_sha256 ?? ''}>{json.plan_sha256?.slice(0, 12)}</code>)
+              approves exactly this text{' '}
+              <code title={json.plan_sha256 ?? ''}>{json.plan_sha256?.slice(0, 12)}</code>
             </span>
           )}
         </div>

@@ -13,14 +13,14 @@ import { slotted } from '../../rendering/markdown/line-slots.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
+import { Panel } from '../shell/menu.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
 import { inlineComments } from './comment-places.ts'
 import type { PlanViewName, SessionPageData } from './data.ts'
-import { FolderNotice, WallsNotice } from './folder-notice.tsx'
+import { FolderWarning, RunPlace } from './folder-notice.tsx'
 import { Comment, ReviewList } from './plan-comments.tsx'
-import { planFacts } from './plan-facts.ts'
 import { ApproveBar, CommentForm, EditForm, ReviseForm } from './plan-forms.tsx'
 
 /** Hypothesis and plan: rendered, as source, or as what changed in it. */
@@ -35,9 +35,8 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         {isOpen && <HelpLink topic="approve" />}
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
-      <Statement data={data} />
-      {isOpen && <FolderNotice data={data} />}
-      {isOpen && <WallsNotice data={data} />}
+      {isOpen && <Statement data={data} />}
+      {isOpen && <FolderWarning data={data} />}
       {isOpen && json.plan_unchanged && (
         <p class="notice" data-tone="warn" id="plan-unchanged">
           {UNCHANGED_PLAN}
@@ -61,6 +60,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
           <PlanText data={data} />
         </div>
       </Written>
+      {isOpen && <RunPlace data={data} />}
       {isOpen && <ApproveBar data={data} />}
       {isOpen && <CommentForm data={data} />}
       {isOpen && <EditForm data={data} />}
@@ -69,42 +69,10 @@ export function PlanSection({ data }: { data: SessionPageData }) {
   )
 }
 
-const MAX_LINKED = 12
-
 /** What Casefile itself says about the plan: outside of what others wrote, and before it. */
-function Statement({ data }: { data: SessionPageData }) {
-  const { json, plan, summary, session } = data
-  const isOpen = session.state === 'plan_ready'
+function Statement({ data: { plan, summary } }: { data: SessionPageData }) {
   const text = plan.errors.length === 0 ? summary.text : ''
-  if (text === '' && !isOpen) return null
-  return (
-    <div class="notice" data-tone="info" id="statement">
-      {text !== '' && <p id="execution-summary">{text}</p>}
-      {isOpen && (
-        <p class="small" id="plan-facts">
-          {planFacts(json.plan, plan)}
-        </p>
-      )}
-      {isOpen && <StepLinks data={data} />}
-    </div>
-  )
-}
-
-/** The style sheet shows them where the outline is not beside the plan. */
-function StepLinks({ data: { markedSteps, query } }: { data: SessionPageData }) {
-  const linked = markedSteps.slice(0, MAX_LINKED)
-  const left = markedSteps.length - linked.length
-  if (query.view === 'diff' || linked.length === 0) return null
-  return (
-    <p class="small step-links row">
-      {linked.map(({ id }, index) => (
-        <a href={`#step-${id}`}>
-          {index + 1} {id}
-        </a>
-      ))}
-      {left > 0 && <span>and {left} more</span>}
-    </p>
-  )
+  return text === '' ? null : <p id="execution-summary">{text}</p>
 }
 
 interface WrittenProps {
@@ -330,8 +298,7 @@ export function RevisionList({ data: { revisionRows, session } }: { data: Sessio
   if (rows.length < 2) return null
   const page = sessionPage(session.case_id, session.number)
   return (
-    <section class="card" id="revisions" aria-labelledby="revisions-title">
-      <h2 id="revisions-title">Plan revisions</h2>
+    <Panel id="revisions" title="Plan revisions">
       <ol class="revisions" reversed start={before + rows.length}>
         {rows.toReversed().map(({ plan_sha256, at, by, current, note, isKept }, index) => (
           <li>
@@ -354,6 +321,6 @@ export function RevisionList({ data: { revisionRows, session } }: { data: Sessio
         ))}
       </ol>
       {before > 0 && <p class="muted small">{counted(before, 'older revision')} not listed.</p>}
-    </section>
+    </Panel>
   )
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { baseText, comparedParts, placeText, testsBeforeText } from '../../model/before-text.ts'
+import { comparedParts, placeText, testsBeforeText } from '../../model/before-text.ts'
 import {
   foldRefused,
   refusedActions,
@@ -16,50 +16,8 @@ import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { ProofItem } from '../proof/proof-item.tsx'
-import { logPage, sessionPage } from '../shell/addresses.ts'
+import { sessionPage } from '../shell/addresses.ts'
 import type { SessionPageData } from './data.ts'
-
-/** The counts of the test reports, in words and as a bar. */
-export function TestResults({ data }: { data: SessionPageData }) {
-  const { tests } = data.session
-  if (!tests) return <TestsBefore data={data} />
-  const { run, passed, failed } = tests
-  const share = run === 0 ? 0 : (passed / run) * 100
-  return (
-    <section class="card" id="tests" aria-labelledby="tests-title">
-      <h2 id="tests-title">Tests</h2>
-      <p class={`test-words ${failed > 0 || run === 0 ? 'bad-text' : 'good-text'}`}>
-        {run === 0
-          ? 'No tests ran.'
-          : failed === 0
-            ? `All ${run} passed.`
-            : `${failed} of ${run} failed, ${passed} passed.`}
-      </p>
-      {data.reports.map(({ artifact }) => (
-        <a class="small" href={logPage(data.session.case_id, data.session.number, artifact!)}>
-          Show the tests<span class="visually-hidden"> of {artifact}</span>
-        </a>
-      ))}
-      <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-        <title>Share of passed tests</title>
-        <rect class="bar-passed" x="0" y="0" width={share} height="4" />
-        <rect class="bar-failed" x={share} y="0" width={run === 0 ? 0 : 100 - share} height="4" />
-      </svg>
-      <BeforeAndAfter before={data.json.tests_before} />
-    </section>
-  )
-}
-
-/** For a run that has no test report yet, or left none. */
-function TestsBefore({ data }: { data: SessionPageData }) {
-  if (data.json.tests_before === null) return null
-  return (
-    <section class="card" id="tests" aria-labelledby="tests-title">
-      <h2 id="tests-title">Tests</h2>
-      <BeforeAndAfter before={data.json.tests_before} />
-    </section>
-  )
-}
 
 /** Which tests failed before the work, and what changed. */
 function BeforeAndAfter({ before }: { before: SessionPageData['json']['tests_before'] }) {
@@ -96,14 +54,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
   const { base } = data.json
   if (base === null) return null
   const { uncommitted, files, left_by, is_cut } = base
-  if (uncommitted === null || uncommitted === 0) {
-    return (
-      <section class="card" id="base" aria-labelledby="base-title">
-        <h2 id="base-title">Before the first step</h2>
-        <p class="small">{capital(baseText(base))}.</p>
-      </section>
-    )
-  }
+  if (uncommitted === null || uncommitted === 0) return null
   return (
     <section class="card" id="base" aria-labelledby="base-title">
       <h2 id="base-title">Before the first step</h2>
@@ -232,13 +183,15 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
   )
 }
 
-/** The proof of this session, and the files that can be attached as proof. */
+/** Its tests, its proof, and the files that can be attached as proof. */
 export function Evidence({ data }: { data: SessionPageData }) {
   const { candidates, proofs, gate } = data
-  if (candidates.length === 0 && proofs.length === 0) return null
+  const before = data.json.tests_before
+  if (candidates.length === 0 && proofs.length === 0 && before === null) return null
   return (
     <section class="card" id="evidence" aria-labelledby="evidence-title">
-      <h2 id="evidence-title">Proof</h2>
+      <h2 id="evidence-title">{proofs.length > 0 ? 'Proof' : 'Results'}</h2>
+      <BeforeAndAfter before={before} />
       {proofs.length > 0 && (
         <ul class="row-list">
           {proofs.map((row) => (
@@ -246,7 +199,6 @@ export function Evidence({ data }: { data: SessionPageData }) {
           ))}
         </ul>
       )}
-      {candidates.length > 0 && <h3>From this session</h3>}
       <Candidates candidates={candidates} gate={gate} />
     </section>
   )

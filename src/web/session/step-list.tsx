@@ -1,8 +1,8 @@
 import { spanText } from '../../model/amounts.ts'
+import type { StepRow, StepState } from '../../model/step-rows.ts'
 import type { Heading } from '../../rendering/markdown/options.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionPageData } from './data.ts'
-import type { StepRow, StepState } from './step-rows.ts'
 
 export const STEP_STATES: Record<StepState, { word: string; sign: string }> = {
   will_run: { word: 'will run', sign: '○' },

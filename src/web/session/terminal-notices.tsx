@@ -23,7 +23,7 @@ export function TerminalPlace({ data: { terminal } }: { data: SessionPageData })
 
 /** That nothing is denied to the agent, or that nothing can be decided here. */
 export function TerminalNotice({ data }: { data: SessionPageData }) {
-  const { terminal, status } = data
+  const { terminal, isRunning } = data
   if (terminal?.isUngated) {
     return (
       <p class="notice" data-tone="bad" id="not-gated">
@@ -31,7 +31,7 @@ export function TerminalNotice({ data }: { data: SessionPageData }) {
       </p>
     )
   }
-  if (terminal && terminal.conversation === null && status.kind === 'running') {
+  if (terminal && terminal.conversation === null && isRunning) {
     return (
       <p class="notice" data-tone="warn" id="unknown-conversation">
         This machine doesn't know the conversation of this session. Abandon the session if it

@@ -1,5 +1,4 @@
 import type { Agent } from '../../doctor/agents.ts'
-import { OWN_PROVIDER } from '../../model/settings.ts'
 import { listProviders } from '../../sessions/providers.ts'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import type { TrustedSettings } from '../../settings/trusted-settings.ts'
@@ -118,10 +117,4 @@ export function ProviderSelect({
       <ProviderOptions choices={providers} areKnown={areKnown} selected={provider} />
     </select>
   )
-}
-
-/** What people call a provider; null for the runbook. */
-export function titleOfProvider(id: string, settings: TrustedSettings): string | null {
-  const found = listProviders(settings).find((provider) => provider.id === id)
-  return found?.spec ? found.spec.title : id === OWN_PROVIDER ? null : id
 }

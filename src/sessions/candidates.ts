@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache'
-import { stampOf } from '../../files/safe-read.ts'
-import type { HttpDeps } from '../../http/deps.ts'
-import { contentHash } from '../../markdown/proof-file.ts'
-import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
-import type { Proof } from '../../model/proof.ts'
-import type { Candidate, Session } from '../../model/session.ts'
-import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import { type JudgedCandidate, judgeCandidate } from '../../sessions/judge-candidates.ts'
-import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-content.ts'
+import { stampOf } from '../files/safe-read.ts'
+import { contentHash } from '../markdown/proof-file.ts'
+import { AppError } from '../model/app-error.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import type { Proof } from '../model/proof.ts'
+import type { Candidate, Session } from '../model/session.ts'
+import { artifactPath, isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
+import type { Catalog } from '../workspace/index/catalog.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Texts } from '../workspace/texts.ts'
+import { type JudgedCandidate, judgeCandidate } from './judge-candidates.ts'
+import { MAX_PROOF_CONTENT_BYTES } from './proof-content.ts'
 
 /** A file of a session that can be attached as proof. */
 export interface CandidateRow extends JudgedCandidate {
@@ -19,7 +21,11 @@ export interface CandidateRow extends JudgedCandidate {
   attached: Proof | null
 }
 
-type CandidateDeps = Pick<HttpDeps, 'layout' | 'catalog' | 'texts'>
+interface CandidateDeps {
+  layout: Layout
+  catalog: Catalog
+  texts: Texts
+}
 
 /** The candidates that the file of a session lists. */
 export async function listCandidates(
@@ -32,7 +38,7 @@ export async function listCandidates(
 }
 
 export async function loadCandidates(
-  { layout }: Pick<HttpDeps, 'layout'>,
+  { layout }: Pick<CandidateDeps, 'layout'>,
   folder: CaseFolder,
   session: Session,
   candidates: readonly Candidate[],
@@ -62,7 +68,7 @@ const hashes = new LRUCache<string, { sha256: string | null }>({ max: 500 })
 
 /** Null for a file that can't be proof: it is no text, or too large. */
 async function cachedHash(
-  layout: HttpDeps['layout'],
+  layout: Layout,
   caseId: string,
   artifact: string,
   version: string,
@@ -76,11 +82,7 @@ async function cachedHash(
   return sha256
 }
 
-async function readText(
-  layout: HttpDeps['layout'],
-  caseId: string,
-  artifact: string,
-): Promise<string | null> {
+async function readText(layout: Layout, caseId: string, artifact: string): Promise<string | null> {
   try {
     return await readArtifact(layout, caseId, artifact, MAX_PROOF_CONTENT_BYTES)
   } catch (error) {

@@ -1,9 +1,8 @@
-import type { PlanReading } from '../../markdown/plan-steps.ts'
-import { baselineId, type PlanStep } from '../../model/plan-step.ts'
-import type { Session } from '../../model/session.ts'
-import { wasEndedFromOutside } from '../../model/session-failure.ts'
-import { isOver } from '../../model/session-state.ts'
-import { stepsOf, type TrailStep } from '../../model/trail-steps.ts'
+import { baselineId, type PlanStep } from './plan-step.ts'
+import type { Session } from './session.ts'
+import { wasEndedFromOutside } from './session-failure.ts'
+import { isOver } from './session-state.ts'
+import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'interrupted' | 'not_run'
 
@@ -35,7 +34,7 @@ export interface StepRow {
  */
 export function stepRows(
   session: Session,
-  { steps }: Pick<PlanReading, 'steps'>,
+  { steps }: { readonly steps: readonly PlanStep[] },
   willRun: (step: PlanStep) => boolean,
 ): StepRow[] {
   const { trail, number, state } = session

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Session } from '../../src/model/session.ts'
-import { stepRows } from '../../src/web/session/step-rows.ts'
+import { stepRows } from '../../src/model/step-rows.ts'
 
 const time = '2026-01-02T03:04:05.000Z'
 

@@ -1,0 +1,233 @@
+import { type Attention, attentionOf, isClosed } from './attention.ts'
+import { type CaseFolder, gateOf, shownState } from './case-folder.ts'
+import type { Gate } from './gate.ts'
+import { type Action, attachAct, nextAct, quoted, type Status } from './next-act.ts'
+import { countsAsVerified } from './proof.ts'
+import { providerText, type Session } from './session.ts'
+import {
+  completeText,
+  failed,
+  inLine,
+  type QueueFacts,
+  type SessionFacts,
+  sessionStatus,
+  waitsText,
+} from './session-status.ts'
+import { stateLabel } from './state-groups.ts'
+import { itemsMetBy, type Offer, suggestProof, unmetText, unmetTypes } from './suggest-proof.ts'
+import { objectionTo } from './support.ts'
+
+/** What a case's status needs besides its files. */
+export interface CaseFacts {
+  /** What complete and failed sessions left and no proof has, that of the newest session first. */
+  offered: readonly OfferedFile[]
+  /** Sessions in a worktree whose work the working folder does not have, newest first. */
+  unapplied: readonly { number: number; text: string }[]
+  start: StartFacts
+  /** The place in line of the session that counts as running. */
+  queue: QueueFacts | null
+  /** What the plan of the newest session was made from, if no agent made it. */
+  planSource: string
+}
+
+export interface OfferedFile extends Offer {
+  artifact: string
+  note: string
+  session: Pick<Session, 'number'>
+}
+
+/** How a new session would begin. */
+export interface StartFacts {
+  /** What people call the agent that plans; null if the case has its plan. */
+  planner: string | null
+  /** Where the plan comes from without an agent; null if there is none. */
+  source: string | null
+  /** Its hooks are installed; `isCurrent`: the agent in a terminal works on this case. Null without hooks. */
+  terminal: { isCurrent: boolean } | null
+}
+
+/** Where a case is, or one of its sessions, and the one thing that comes next. */
+export function statusOf(
+  folder: CaseFolder,
+  facts: CaseFacts,
+  session: SessionFacts | null = null,
+): Status {
+  const ofCase = caseStatus(folder, facts)
+  return session === null ? ofCase : sessionStatus(folder, session, ofCase)
+}
+
+function caseStatus(folder: CaseFolder, facts: CaseFacts): Status {
+  const gate = gateOf(folder)
+  const needs = attentionOf(folder, gate)
+  const session = folder.sessions.find(({ id }) => id === needs?.session_id)
+  switch (needs?.kind) {
+    case 'plan': {
+      const by = `Planned by ${providerText(session!)}. Nothing runs before that.`
+      const next = nextAct('review_plan', about(session!))
+      return on(waitsText(session!.number), by, next, 'warn', session!.number)
+    }
+    case 'problem':
+      return on(sentence(needs), '', nextAct('fix'), 'bad')
+    case 'blocked':
+      return blocked(folder)
+    case 'failed':
+      return failed(session!, null, facts.planSource)
+    case 'running':
+      return facts.queue
+        ? inLine(session!.number, facts.queue)
+        : on(sentence(needs), '', nextAct('watch', about(session!)), 'info', session!.number)
+    case 'proof':
+    case 'gate_open':
+      return proofStatus(folder, facts, gate, needs)
+    default:
+      return isClosed(shownState(folder)) ? closed(folder, facts) : quiet(folder, facts, gate)
+  }
+}
+
+function on(
+  headline: string,
+  detail: string,
+  next: Status['next'],
+  tone: Status['tone'] = 'info',
+  session: number | null = null,
+): Status {
+  return { headline, detail, next, session, tone }
+}
+
+function about({ number }: Session) {
+  return { session: number }
+}
+
+function sentence({ text }: Pick<Attention, 'text'>): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+function blocked({ case: { state, reason } }: CaseFolder): Status {
+  const why = (reason ?? '').trim()
+  return state === 'BLOCKED'
+    ? on('This case is blocked.', why || 'No reason is given.', null)
+    : on('This case needs an answer.', why || 'No question was given.', nextAct('answer'), 'warn')
+}
+
+function closed(folder: CaseFolder, { unapplied }: CaseFacts): Status {
+  const state = shownState(folder)
+  const [work] = unapplied
+  if (state === 'RESOLVED' && work)
+    return on(
+      work.text,
+      'The case is resolved.',
+      nextAct('apply', { session: work.number }),
+      'warn',
+    )
+  const label = stateLabel(state)
+  const why = (folder.case.reason ?? '').trim()
+  return on(`${label}. Nothing is left to do.`, why, null, state === 'RESOLVED' ? 'good' : 'info')
+}
+
+/** Nothing waits for the operator, and the case is open. */
+function quiet(folder: CaseFolder, facts: CaseFacts, gate: Gate): Status {
+  const newest = folder.sessions.at(-1)
+  if (newest?.state === 'failed') return failed(newest, null, facts.planSource)
+  if (newest?.state === 'complete' || (!newest && folder.proofs.length > 0))
+    return proofStatus(folder, facts, gate, null)
+  const { planner, source, terminal } = facts.start
+  const noSession = newest === undefined ? 'Nothing is planned yet.' : 'Nothing runs or waits now.'
+  if (planner === null && source === null) {
+    const detail = 'No agent plans here, and the case has no runbook.'
+    return on('There is nothing to plan with yet.', detail, nextAct('set_up'))
+  }
+  if (terminal !== null && newest === undefined) {
+    return terminal.isCurrent
+      ? on(
+          `Start ${planner} in a terminal.`,
+          'This case is current there. What the agent does belongs to it, and waits for an approved plan.',
+          null,
+        )
+      : on(
+          noSession,
+          `What ${planner} does in a terminal then belongs to this case, and waits for an approved plan.`,
+          nextAct('use_terminal'),
+        )
+  }
+  const how =
+    planner === null
+      ? `The plan comes from ${source}.`
+      : `${planner} reads the case and the code, and changes nothing.`
+  return on(noSession, `${how} Nothing runs before the plan is approved.`, nextAct('plan'))
+}
+
+/** What brings the case nearer to RESOLVED: only what would satisfy an open item is offered. */
+function proofStatus(
+  folder: CaseFolder,
+  facts: CaseFacts,
+  gate: Gate,
+  needs: Attention | null,
+): Status {
+  const { offered, unapplied, start } = facts
+  const { sessions, proofs } = folder
+  if (gate.open) {
+    const [work] = unapplied
+    if (work)
+      return on(
+        work.text,
+        'The proof is there.',
+        nextAct('apply', { session: work.number }),
+        'warn',
+      )
+    return on(
+      'Proof requirements are met.',
+      'The case can be resolved.',
+      nextAct('resolve'),
+      'good',
+    )
+  }
+  const waits = proofs.findLast(
+    (proof) =>
+      !countsAsVerified(proof) &&
+      objectionTo(proof, sessions) === null &&
+      itemsMetBy(proof.type, gate).length > 0,
+  )
+  if (waits) {
+    const meets = `It would meet ${quoted(itemsMetBy(waits.type, gate))}.`
+    const headline = `Proof is attached (${waits.type}), and not verified yet.`
+    return on(headline, meets, nextAct('verify', { proof: waits.id }))
+  }
+  const newest = sessions.findLast(({ state }) => state === 'complete')
+  const missing = (what: string, next: Action, tone?: Status['tone']) => {
+    const headline = newest ? completeText(newest, '') : 'Proof is missing.'
+    const detail = [what, ...unapplied.slice(0, 1).map(({ text }) => text)].join(' ')
+    return on(headline, detail, next, tone, newest?.number)
+  }
+  const [first] = suggestProof(offered, gate)
+  if (first) {
+    const { artifact, note, type, session } = first.row
+    const detail = `${artifact} (${note}) would meet ${quoted(first.items)}.`
+    const file = { artifact, type, session: session.number }
+    return missing(detail, attachAct(file, first.items))
+  }
+  const [unmet] = unmetTypes(offered, gate)
+  if (!unmet) {
+    const other = proofs.findLast((proof) => !countsAsVerified(proof))
+    if (other) return on(sentence(needs!), '', nextAct('verify', { proof: other.id }))
+    const detail = 'Attach a test report, a log, a diff, a picture or a note.'
+    return missing(detail, nextAct('attach_file'))
+  }
+  const detail = unmetText(unmet, offered)
+  const shut = proofs.findLast(
+    (proof) => proof.type === unmet.type && objectionTo(proof, sessions) !== null,
+  )
+  if (unmet.type !== 'test-log')
+    return missing(
+      detail,
+      shut
+        ? nextAct('accept', { proof: shut.id })
+        : nextAct('attach_file', { proof_type: unmet.type }),
+      'warn',
+    )
+  const last = sessions.at(-1)
+  const act =
+    last?.state === 'failed'
+      ? nextAct('plan_again', about(last))
+      : nextAct(start.source === 'runbook.md' ? 'plan' : 'run_tests')
+  return missing(detail, act, 'warn')
+}

@@ -1,0 +1,99 @@
+import { CASE_FIELDS } from '../../model/case-fields.ts'
+import { HISTORY_FILE } from '../../model/history.ts'
+import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
+import { IN_LINE, STATE_GROUP_TONES, stateGroup, stateLabel } from '../../model/state-groups.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import { casesWithTag, memoryPage } from '../shell/addresses.ts'
+import { Badge } from '../shell/badges.tsx'
+import { ShowMore } from '../shell/disclosure.tsx'
+import { FixFileLink } from '../shell/problems.tsx'
+import { SourceLink } from '../shell/source-link.tsx'
+import { Time } from '../shell/time.tsx'
+import type { CasePageData } from './data.ts'
+import { GateList } from './gate-card.tsx'
+
+const MAX_TAGS = 20
+
+/** Beside the text, in the second weight: what proves the case, its state and what describes it. */
+export function CaseRail({ data }: { data: CasePageData }) {
+  const { id, json, broken, attention, files, provider, inLine } = data
+  const tags = json.tags.filter((tag) => tag !== json.type)
+  const group = stateGroup(json.state, attention?.kind)
+  return (
+    <>
+      <GateList data={data} />
+      <dl class="fact-list" id="properties">
+        <dt>State</dt>
+        <dd id="state">
+          {inLine ? (
+            <Badge tone="info">{IN_LINE}</Badge>
+          ) : (
+            <Badge tone={STATE_GROUP_TONES[group]} state={json.state}>
+              {stateLabel(json.state)}
+            </Badge>
+          )}
+        </dd>
+        {json.outcome && (
+          <>
+            <dt>{CASE_FIELDS.outcome.label}</dt>
+            <dd>
+              <Badge tone={outcomeTone(json.outcome)}>
+                {visibleText(outcomeLabel(json.outcome))}
+              </Badge>
+            </dd>
+          </>
+        )}
+        <dt>{CASE_FIELDS.type.label}</dt>
+        <dd>{json.type}</dd>
+        {tags.length > 0 && (
+          <>
+            <dt>{CASE_FIELDS.tags.label}</dt>
+            <dd>
+              <ShowMore
+                id="more-tags"
+                items={tags}
+                limit={MAX_TAGS}
+                label={`All ${tags.length} tags`}
+                list={(some) =>
+                  some.map((tag) => (
+                    <>
+                      <a href={casesWithTag(tag)} dir={directionOf(tag)}>
+                        {visibleName(tag)}
+                      </a>{' '}
+                    </>
+                  ))
+                }
+              />
+            </dd>
+          </>
+        )}
+        <dt>Agent</dt>
+        <dd>{visibleName(provider)}</dd>
+        {json.source && (
+          <>
+            <dt>{CASE_FIELDS.source.label}</dt>
+            <dd>
+              <SourceLink source={json.source} />
+            </dd>
+          </>
+        )}
+        <dt>Updated</dt>
+        <dd>
+          <Time at={json.updated_at} />
+        </dd>
+        <dt>Files</dt>
+        <dd>
+          {broken ? (
+            <FixFileLink caseId={id} problem={broken} isSmall />
+          ) : (
+            <a href={memoryPage(id, 'case.md')}>case.md</a>
+          )}{' '}
+          {files.some(({ filename }) => filename === HISTORY_FILE) && (
+            <a href={memoryPage(id, HISTORY_FILE)}>{HISTORY_FILE}</a>
+          )}
+        </dd>
+      </dl>
+    </>
+  )
+}

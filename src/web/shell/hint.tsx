@@ -1,0 +1,24 @@
+import { visibleText } from '../../rendering/hidden-characters.ts'
+
+interface HintProps {
+  id: string
+  /** What it explains, for assistive technology. */
+  about: string
+  texts: readonly (string | undefined)[]
+}
+
+/** What is rarely asked, behind a "?". */
+export function Hint({ id, about, texts }: HintProps) {
+  const shown = texts.filter((text) => text !== undefined && text !== '')
+  if (shown.length === 0) return null
+  return (
+    <details class="hint-box" id={id}>
+      <summary aria-label={`More about ${about}`}>?</summary>
+      <div>
+        {shown.map((text) => (
+          <p>{visibleText(`${text!.charAt(0).toUpperCase()}${text!.slice(1)}`)}</p>
+        ))}
+      </div>
+    </details>
+  )
+}
