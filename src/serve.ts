@@ -5,7 +5,7 @@ import { hasMoreThan } from './files/folder-names.ts'
 import { answerProblem, listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { notLoaded } from './model/app-error.ts'
-import { ATTENTION_KINDS } from './model/attention.ts'
+import { NEEDS_YOU, needYouText } from './model/state-groups.ts'
 import { closeInherited } from './platform/proc.ts'
 import { startProgramsBy } from './platform/program.ts'
 import { createProgramProcess } from './platform/program-process.ts'
@@ -165,10 +165,7 @@ async function introduce({ layout, lists, start }: Service): Promise<void> {
   } catch {
     return // `serve` reports it
   }
-  const needs = ATTENTION_KINDS.filter((kind) => kind !== 'running')
-  const count = lists.count({ needs })
-  const what = count === 0 ? 'No case needs' : count === 1 ? '1 case needs' : `${count} cases need`
-  process.stdout.write(`${what} you.\n`)
+  process.stdout.write(`${needYouText(lists.count({ needs: NEEDS_YOU }))}\n`)
 }
 
 async function openInBrowser(url: string, log: (line: string) => void): Promise<void> {

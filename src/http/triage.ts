@@ -1,10 +1,11 @@
-import { ATTENTION_KINDS, type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
+import { type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
 import { findCasesByName } from '../model/case-names.ts'
+import { NEEDS_YOU } from '../model/state-groups.ts'
 import type { Search } from '../search/search.ts'
 import type { CaseFilters, CaseLists } from '../workspace/index/lists.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
 
-/** The filters of `GET /cases`, and what the cases need; `any` is every kind except `running`. */
+/** The filters of `GET /cases`, and what the cases need; `any` is `NEEDS_YOU`. */
 export interface TriageQuery extends CaseQuery {
   needs?: readonly (AttentionKind | 'any')[] | undefined
   /** A title, a part of one, or the beginning of an id. */
@@ -39,7 +40,5 @@ function idsNamed(lists: Pick<CaseLists, 'newest'>, name: string): string[] {
 
 export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {
   if (!needs?.length) return null
-  return needs.flatMap((word) =>
-    word === 'any' ? ATTENTION_KINDS.filter((kind) => kind !== 'running') : word,
-  )
+  return needs.flatMap((word) => (word === 'any' ? NEEDS_YOU : word))
 }

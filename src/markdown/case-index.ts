@@ -1,4 +1,5 @@
 import type { CaseState } from '../model/case-state.ts'
+import { needYouText } from '../model/state-groups.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 
 type IndexRow = Pick<TriageRow, 'id' | 'title' | 'type' | 'outcome' | 'needs' | 'problems'>
@@ -17,14 +18,12 @@ const SPECIAL = /[\\`*_[\]<>|~&@$]|:(?=\/\/)|(?<=\bwww)\./gi
 /** Returns the top of the page. The parts are built separately, as a page of 50,000 lines takes too long at once. */
 export function indexTop(cases: number, needing: number, withProblems: number): string {
   const count = cases === 1 ? '1 case' : `${cases} cases`
-  const need = needing === 1 ? '1 needs you' : `${needing} need you`
-  return `${INDEX_MARKER}\n\n# Cases\n\n${count}, ${need}, ${withProblems} with problems.\n`
+  return `${INDEX_MARKER}\n\n# Cases\n\n${count}, ${needYouText(needing)}, ${withProblems} with problems.\n`
 }
 
 /** Returns the top of the table of a state; tables are in state order. */
 export function indexTableTop(state: CaseState, cases: number): string {
-  const head =
-    '| Case | Type | Outcome | Needs you | Problems |\n| --- | --- | --- | --- | ---: |\n'
+  const head = '| Case | Type | Outcome | Needs | Problems |\n| --- | --- | --- | --- | ---: |\n'
   return `\n## ${state} (${cases})\n\n${head}`
 }
 
@@ -36,8 +35,8 @@ export function indexLine({ id, title, ...row }: IndexRow): string {
   return `| ${cells.join(' | ')} |\n`
 }
 
-/** What a case needs from the operator, in a few words; empty if nothing. */
-export function needOf({ needs }: Pick<IndexRow, 'needs'>): string {
+/** What a case waits for, in a few words; empty if for nothing. */
+function needOf({ needs }: Pick<IndexRow, 'needs'>): string {
   return needs === null || needs.kind === 'running' ? '' : needs.text
 }
 

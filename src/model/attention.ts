@@ -9,14 +9,15 @@ import { isRunning } from './session-state.ts'
 import { objectionTo } from './support.ts'
 import { lineInQueue } from './trail.ts'
 
-/** What a case can need, the most urgent first. `running` alone does not wait for the operator. */
+/** What a case can need, in the order of lists. `blocked` waits for others, and `running` for nothing. */
 export const ATTENTION_KINDS = [
   'plan',
+  'question',
   'problem',
-  'blocked',
   'failed',
   'proof',
   'gate_open',
+  'blocked',
   'running',
 ] as const
 
@@ -57,7 +58,7 @@ export function isClosed(state: CaseState): boolean {
  *
  * A closed case needs nothing else, even while one of its sessions runs. The others:
  *
- * 3. `blocked`: the state is BLOCKED or NEEDS_USER_INPUT.
+ * 3. `question`, `blocked`: the state is NEEDS_USER_INPUT or BLOCKED. The text is its reason.
  * 4. `failed`: the newest session failed, and nothing happened since.
  * 5. `running`: a session plans or executes on this machine; a session of another machine is a problem.
  * 6. `proof`: a complete session has no proof, or the gate is shut and a proof supports nothing, or a proof is not
@@ -75,8 +76,8 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
   if (folder.problems.length > 0) return attentionTo('problem', problemText(folder))
   const state = shownState(folder)
   if (isClosed(state)) return null
-  if (state === 'BLOCKED' || state === 'NEEDS_USER_INPUT')
-    return attentionTo('blocked', blockedText(folder))
+  if (state === 'NEEDS_USER_INPUT') return attentionTo('question', reasonText(folder))
+  if (state === 'BLOCKED') return attentionTo('blocked', reasonText(folder))
   const failed = unansweredFailure(folder)
   if (failed)
     return attentionTo('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
@@ -140,11 +141,9 @@ function problemText({ problems }: CaseFolder): string {
   return problems.length === 1 ? what : `${problems.length} problems, the first: ${what}`
 }
 
-function blockedText({ case: { state, reason } }: CaseFolder): string {
-  const what = state === 'BLOCKED' ? 'blocked' : 'needs your input'
+function reasonText({ case: { reason } }: CaseFolder): string {
   const why = (reason ?? '').replace(/\s+/g, ' ').trim()
-  if (why === '') return `${what}; no reason is given`
-  return `${what}: ${cutLine(why)}`
+  return why === '' ? 'no reason is given' : cutLine(why)
 }
 
 /** Describes the newest of these proofs that does not count; null if all count. */

@@ -68,6 +68,7 @@ function caseStatus(folder: CaseFolder, facts: CaseFacts): Status {
     }
     case 'problem':
       return on(sentence(needs), '', nextAct('fix'), 'bad')
+    case 'question':
     case 'blocked':
       return blocked(folder)
     case 'failed':

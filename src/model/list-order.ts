@@ -1,35 +1,44 @@
-import { ATTENTION_KINDS } from './attention.ts'
-import { CASE_STATES, type CaseState } from './case-state.ts'
-import { STATE_GROUPS, type StateGroup, stateGroup } from './state-groups.ts'
+import type { AttentionKind } from './attention.ts'
+import type { CaseState } from './case-state.ts'
 import type { TriageRow } from './triage-row.ts'
 
-/** Sort key of triage, descending: the most urgent kind first, then the latest change. */
-export function triageKey({ needs, updated_at }: TriageRow): string {
-  const kind = needs ? ATTENTION_KINDS.indexOf(needs.kind) : ATTENTION_KINDS.length
-  return `${ATTENTION_KINDS.length - kind} ${updated_at}`
+/** Plans and questions, then what failed, then what is to verify; apart from these what waits for others, or runs. */
+const BY_NEED: Readonly<Record<AttentionKind, number>> = {
+  plan: 0,
+  question: 0,
+  problem: 1,
+  failed: 1,
+  proof: 2,
+  gate_open: 2,
+  blocked: 3,
+  running: 4,
 }
 
-/** Order of open cases: the most advanced first. */
-const OPEN_ORDER: readonly CaseState[] = [
-  ...new Set<CaseState>(['IMPLEMENTING', 'PLANNING', 'INVESTIGATING', 'OPEN', ...CASE_STATES]),
+/** Of cases that need nothing: the most advanced first, closed ones last. */
+const BY_STATE: readonly (readonly CaseState[])[] = [
+  ['VERIFYING', 'BLOCKED', 'NEEDS_USER_INPUT'],
+  ['IMPLEMENTING'],
+  ['PLANNING'],
+  ['INVESTIGATING'],
+  ['OPEN'],
+  ['WATCHLIST'],
+  ['RESOLVED', 'NON_ISSUE', 'WONT_FIX', 'COMPRESSED'],
 ]
 
-/** The sections of group n start at n × 100. */
-export const SECTIONS_OF_GROUP = 100
+const FIRST_BY_STATE = Math.max(...Object.values(BY_NEED)) + 1
 
-type Listed = Pick<TriageRow, 'state' | 'needs' | 'since' | 'updated_at'>
-
-/** Primary sort key of the list page, ascending: by group, and open cases by state. */
-export function listSection({ state, needs }: Listed): number {
-  const group = stateGroup(state, needs?.kind ?? null)
-  const within = group === 'open' ? OPEN_ORDER.indexOf(state) : 0
-  return STATE_GROUPS.indexOf(group) * SECTIONS_OF_GROUP + within
-}
-
-const OLDEST_FIRST: ReadonlySet<StateGroup> = new Set(['waiting', 'verify', 'running'])
-
-/** Secondary sort key of the list page, ascending: the longest waiting or the latest changed first. */
-export function listKey({ state, needs, since, updated_at }: Listed): number {
-  const isWaiting = OLDEST_FIRST.has(stateGroup(state, needs?.kind ?? null))
-  return isWaiting ? Date.parse(since ?? updated_at) : -Date.parse(updated_at)
+/**
+ * The sort key of every list of cases, descending: by what they need, then by state, the newest first. The API, the
+ * console, the terminal and MCP have no other order.
+ */
+export function listKey({
+  needs,
+  state,
+  since,
+  updated_at,
+}: Pick<TriageRow, 'needs' | 'state' | 'since' | 'updated_at'>): string {
+  const section = needs
+    ? BY_NEED[needs.kind]
+    : FIRST_BY_STATE + BY_STATE.findIndex((states) => states.includes(state))
+  return `${99 - section} ${since ?? updated_at}`
 }

@@ -1,8 +1,8 @@
-import type { AttentionKind } from './attention.ts'
+import { ATTENTION_KINDS, type AttentionKind } from './attention.ts'
 import type { CaseState } from './case-state.ts'
 
-/** The six groups in which people see cases, in list order: first what a person has to do. */
-export const STATE_GROUPS = ['waiting', 'verify', 'running', 'open', 'parked', 'done'] as const
+/** The six groups in which people see cases, in list order: first what a person can act on. */
+export const STATE_GROUPS = ['waiting', 'blocked', 'running', 'open', 'parked', 'done'] as const
 
 export type StateGroup = (typeof STATE_GROUPS)[number]
 
@@ -10,8 +10,8 @@ export type StateGroup = (typeof STATE_GROUPS)[number]
 export type Tone = 'warn' | 'info' | 'active' | 'plain' | 'muted' | 'good'
 
 export const STATE_GROUP_LABELS: Readonly<Record<StateGroup, string>> = {
-  waiting: 'Waiting for you',
-  verify: 'To verify',
+  waiting: 'Needs you',
+  blocked: 'Blocked',
   running: 'Running',
   open: 'Open',
   parked: 'Parked',
@@ -20,7 +20,7 @@ export const STATE_GROUP_LABELS: Readonly<Record<StateGroup, string>> = {
 
 export const STATE_GROUP_TONES: Readonly<Record<StateGroup, Tone>> = {
   waiting: 'warn',
-  verify: 'info',
+  blocked: 'plain',
   running: 'active',
   open: 'plain',
   parked: 'muted',
@@ -33,9 +33,9 @@ const BY_STATE: Readonly<Record<CaseState, StateGroup>> = {
   INVESTIGATING: 'open',
   PLANNING: 'open',
   IMPLEMENTING: 'open',
-  VERIFYING: 'verify',
+  VERIFYING: 'open',
   RESOLVED: 'done',
-  BLOCKED: 'waiting',
+  BLOCKED: 'blocked',
   NEEDS_USER_INPUT: 'waiting',
   NON_ISSUE: 'done',
   WATCHLIST: 'parked',
@@ -49,11 +49,12 @@ const BY_STATE: Readonly<Record<CaseState, StateGroup>> = {
  */
 const BY_NEED: Readonly<Record<AttentionKind, StateGroup>> = {
   plan: 'waiting',
+  question: 'waiting',
   problem: 'waiting',
-  blocked: 'waiting',
   failed: 'waiting',
-  proof: 'verify',
-  gate_open: 'verify',
+  proof: 'waiting',
+  gate_open: 'waiting',
+  blocked: 'blocked',
   running: 'running',
 }
 
@@ -61,39 +62,33 @@ export function stateGroup(state: CaseState, need: AttentionKind | null = null):
   return need === null ? BY_STATE[state] : BY_NEED[need]
 }
 
-/** What a person is needed for: the one count of the header, the tab and the list of cases. */
-export const NEEDS_YOU = (Object.keys(BY_NEED) as AttentionKind[]).filter(
-  (kind) => kind !== 'running',
-)
+/** What a person can act on: the one count of header, tab, list, terminal, `index.md` and API (`needs=any`). */
+export const NEEDS_YOU = ATTENTION_KINDS.filter((kind) => BY_NEED[kind] === 'waiting')
 
 /** Labels what a case waits for, in one or two words. */
-export function needLabel(kind: AttentionKind, state: CaseState): string {
-  return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'Question' : NEED_LABELS[kind]
-}
-
 export const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
   plan: 'Plan',
+  question: 'Question',
   problem: 'Problem',
-  blocked: 'Blocked',
   failed: 'Failed',
   proof: 'Proof',
   gate_open: 'Ready to resolve',
+  blocked: 'Blocked',
   running: 'Running',
 }
 
 /** Instead of "Running", for a case whose session waits in line. */
 export const IN_LINE = 'In line'
 
-/** What the count of the header counts. */
+/** The number of cases of `NEEDS_YOU`, as every place says it. */
 export function needYouText(count: number): string {
-  const cases = count === 1 ? '1 case needs' : `${count} cases need`
-  return `${cases} you: a plan, a problem, a question, a failure, proof to verify, or ready to resolve`
+  return count === 1 ? '1 needs you' : `${count} need you`
 }
 
-/** Formats a state of a case or session for people: `NEEDS_USER_INPUT` becomes "Needs your input". */
+/** Formats a state of a case or session for people: `NEEDS_USER_INPUT` becomes "Question", as in `NEED_LABELS`. */
 export function stateLabel(state: string): string {
   if (state === 'WONT_FIX') return 'Won’t fix'
-  if (state === 'NEEDS_USER_INPUT') return 'Needs your input'
+  if (state === 'NEEDS_USER_INPUT') return NEED_LABELS.question
   const words = state.toLowerCase().replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

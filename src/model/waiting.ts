@@ -27,7 +27,7 @@ const QUESTION = 'question'
 
 export function waitingOf(folder: CaseFolder): Waiting | null {
   const needs = attentionOf(folder)
-  if (needs?.kind === 'blocked' && isAsked(folder)) return question(folder)
+  if (needs?.kind === 'question') return question(folder)
   const session = folder.sessions.find(({ id }) => id === needs?.session_id)
   if (!session) return null
   switch (needs?.kind) {

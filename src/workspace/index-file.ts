@@ -4,9 +4,10 @@ import { isFolder } from '../files/folder-names.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from '../git/seen-by-git.ts'
-import { INDEX_MARKER, indexLine, indexTableTop, indexTop, needOf } from '../markdown/case-index.ts'
+import { INDEX_MARKER, indexLine, indexTableTop, indexTop } from '../markdown/case-index.ts'
 import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
+import { NEEDS_YOU } from '../model/state-groups.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { CaseLists } from './index/lists.ts'
@@ -116,7 +117,7 @@ const RUN = 200
 
 /** Builds the bytes of `index.md` from rows, newest first. */
 async function indexText(all: readonly TriageRow[]): Promise<Buffer> {
-  const needing = all.filter((row) => needOf(row) !== '').length
+  const needing = all.filter(({ needs }) => needs && NEEDS_YOU.includes(needs.kind)).length
   const withProblems = all.filter(({ problems }) => problems > 0).length
   const pieces = [Buffer.from(indexTop(all.length, needing, withProblems))]
   for (const state of CASE_STATES) {

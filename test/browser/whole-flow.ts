@@ -27,7 +27,7 @@ const PROOF = `${RESOLVED}/proof/1f769663-1cea-4781-a6c3-dba4891688a2`
 const PAGES: { path: string; shows: string[]; isShort?: true; isLarge?: true }[] = [
   {
     path: '/',
-    shows: ['Signed out again right after signing in', 'Waiting for you'],
+    shows: ['Signed out again right after signing in', 'need you'],
   },
   { path: '/?q=hash', shows: ['Two people with one password'] },
   { path: '/?q=nothing+has+this', shows: [] },

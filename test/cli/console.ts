@@ -28,8 +28,9 @@ t.test('with a running service', async (t) => {
     t.match((await cli.run('show', id)).stderr, `\nNext: casefile approve ${id.slice(0, 8)} 1\n`)
 
     t.match(await cli.run('list', '--needs', 'plan'), {
+      stderr: '1 needs you\n',
       stdout:
-        /^[0-9a-f-]{36}\tWaiting for you\tPLANNING\t\tSign-in fails\tbug\tthe plan of session 1 waits .*\t\d{4}-.*Z\n$/,
+        /^[0-9a-f-]{36}\tNeeds you\tPLANNING\t\tSign-in fails\tbug\tthe plan of session 1 waits .*\t\d{4}-.*Z\n$/,
     })
     t.match(await cli.run('resolve', id.slice(0, 8)), {
       code: 4,

@@ -84,7 +84,7 @@ t.test('cases in a narrow terminal', async (t) => {
       state: 'PLANNING',
       needs: { kind: 'plan', text: 'the plan of session 1 waits' },
     },
-    { title: 'Short', state: 'BLOCKED', needs: { kind: 'blocked', text: 'blocked: no rain' } },
+    { title: 'Short', state: 'BLOCKED', needs: { kind: 'blocked', text: 'no rain' } },
   ].map((row) => ({ id: 'c12d54ae-1933', outcome: null, updated_at: '', ...row }))
   const shown = (width: number) =>
     listText(rows as never as TriageRow[], { ...kept(0), width: () => width })
@@ -92,9 +92,9 @@ t.test('cases in a narrow terminal', async (t) => {
     t.equal(
       shown(80),
       [
-        'CASE      STATUS           TITLE                                NEEDS',
-        'c12d54ae  Waiting for you  The report of the month has the wr…  Plan',
-        'c12d54ae  Waiting for you  Short                                blocked: no rain\n',
+        'CASE      STATUS     TITLE                                      NEEDS',
+        'c12d54ae  Needs you  The report of the month has the wrong to…  Plan',
+        'c12d54ae  Blocked    Short                                      no rain\n',
       ].join('\n'),
     )
   })

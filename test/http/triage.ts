@@ -16,7 +16,7 @@ const setState = (id: string, state: string, reason?: string) =>
 /** One case of each kind, the least urgent first. */
 const ids: Record<string, string> = {}
 await t.test('the cases of these tests', async () => {
-  for (const title of ['nothing', 'closed', 'gate', 'unverified', 'blocked', 'broken']) {
+  for (const title of ['nothing', 'closed', 'gate', 'unverified', 'asked', 'blocked', 'broken']) {
     ids[title] = (await app.newCase({ title, tags: [title === 'gate' ? 'auth' : 'other'] })).id
   }
   const proof = { type: 'log', content: 'seen' }
@@ -25,7 +25,8 @@ await t.test('the cases of these tests', async () => {
     if (title !== 'unverified') await must(app, 'PUT', `/cases/${ids[title]}/proof/${id}/verify`)
   }
   await setState(ids.closed!, 'RESOLVED')
-  await setState(ids.blocked!, 'NEEDS_USER_INPUT', 'Which database?')
+  await setState(ids.asked!, 'NEEDS_USER_INPUT', 'Which database?')
+  await setState(ids.blocked!, 'BLOCKED', 'No key.')
   writeFileSync(app.file(ids.broken!, 'notes.md'), Buffer.from([0xff, 0x0a]))
   const done = await planned(app, { fields: { title: 'complete' }, runbook: step('true') })
   await finished(app, done)
@@ -42,14 +43,15 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
     found.map(({ title, needs }) => [title, needs?.kind ?? null, needs?.text]),
     [
       ['plan', 'plan', 'the plan of session 1 waits for approval'],
-      ['broken', 'problem', 'notes.md: the file is not UTF-8: save it as UTF-8'],
-      ['blocked', 'blocked', 'needs your input: Which database?'],
+      ['asked', 'question', 'Which database?'],
       ['failed', 'failed', 'session 1 failed: step step-1 exited with 1, expected 0'],
+      ['broken', 'problem', 'notes.md: the file is not UTF-8: save it as UTF-8'],
       ['complete', 'proof', 'session 1 is complete and has no proof'],
       ['unverified', 'proof', '1 proof is not verified yet'],
       ['gate', 'gate_open', 'the proof gate is open, so the case can be resolved'],
-      ['closed', null, undefined],
+      ['blocked', 'blocked', 'No key.'],
       ['nothing', null, undefined],
+      ['closed', null, undefined],
     ],
   )
   const [first] = found
@@ -78,19 +80,22 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
     problems: 0,
     gate: { open: false, verified: 0, missing: 1 },
   })
-  t.match(found[1], { problems: 1, needs: { session_id: null, session: null } })
+  t.match(
+    found.find(({ title }) => title === 'broken'),
+    { problems: 1, needs: { session_id: null, session: null } },
+  )
 })
 
-t.test('what was touched last is first of its kind', async (t) => {
+t.test('what has waited least is first of its kind', async (t) => {
   await must(app, 'POST', `/cases/${ids.unverified}/proof`, { type: 'log', content: 'more' })
   t.strictSame(await titles('?needs=proof'), ['unverified', 'complete'])
 })
 
 t.test('filters are those of GET /cases, and needs', async (t) => {
   const table: [query: string, found: string[]][] = [
-    ['?needs=any', ['plan', 'broken', 'blocked', 'failed', 'unverified', 'complete', 'gate']],
+    ['?needs=any', ['plan', 'asked', 'failed', 'broken', 'unverified', 'complete', 'gate']],
     ['?needs=blocked,plan', ['plan', 'blocked']],
-    ['?needs=blocked&needs=plan', ['plan', 'blocked']],
+    ['?needs=question&needs=plan', ['plan', 'asked']],
     ['?needs=gate_open&tag=other', []],
     ['?tag=auth', ['gate']],
     ['?open=true&needs=gate_open', ['gate']],
@@ -106,7 +111,7 @@ t.test('filters are those of GET /cases, and needs', async (t) => {
   for (const [query, found] of table) t.strictSame(await titles(query), found, query)
   t.match(await request('GET', '/triage?needs=any,nonsense'), {
     status: 400,
-    json: { code: 'bad_request', errors: [{ path: 'needs', message: /plan, problem.*nonsense/ }] },
+    json: { code: 'bad_request', errors: [{ path: 'needs', message: /plan, question.*nonsense/ }] },
   })
   t.equal((await request('GET', '/triage?state=NOPE')).json.code, 'unknown_state')
 })
@@ -117,7 +122,7 @@ t.test('pages follow the same order', async (t) => {
   let path: string | undefined = '/triage?limit=3'
   while (path !== undefined) {
     const reply = await request('GET', path)
-    t.equal(reply.headers['x-total-count'], '9')
+    t.equal(reply.headers['x-total-count'], '10')
     seen.push(...reply.json.map(({ title }: TriageRow) => title))
     path = /^<([^>]+)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
   }

@@ -116,14 +116,14 @@ const table: Row[] = [
     folder('BLOCKED', { reason: 'Waiting for\noperations.' }),
     'blocked',
     null,
-    'blocked: Waiting for operations.',
+    'Waiting for operations.',
   ],
   [
     'and without a reason says that',
     folder('NEEDS_USER_INPUT', { sessions: [session(1, 'complete')] }),
-    'blocked',
+    'question',
     null,
-    'needs your input; no reason is given',
+    'no reason is given',
   ],
   [
     'a session that is complete waits for proof, also where the gate is open',
@@ -193,7 +193,7 @@ const table: Row[] = [
     1,
     'session 1 failed: no reason is recorded',
   ],
-  ['a question comes before it', folder('NEEDS_USER_INPUT', { sessions: [failed(1)] }), 'blocked'],
+  ['a question comes before it', folder('NEEDS_USER_INPUT', { sessions: [failed(1)] }), 'question'],
   [
     'a newer session answers it, whatever it is',
     folder('IMPLEMENTING', { sessions: [failed(1), session(2, 'abandoned')] }),

@@ -4,7 +4,7 @@ import { caseJson } from '../../src/model/case-json.ts'
 import { findCasesByName } from '../../src/model/case-names.ts'
 import { answerQuestion } from '../../src/model/decide-answer.ts'
 import { addItem, newCase, setState, updateCase } from '../../src/model/decide-case.ts'
-import { listKey, listSection, triageKey } from '../../src/model/list-order.ts'
+import { listKey } from '../../src/model/list-order.ts'
 import { isMemoryName, isNoteName, isRecordName } from '../../src/model/memory-name.ts'
 import { outcomeLabel, outcomeTone } from '../../src/model/outcomes.ts'
 import type { Session } from '../../src/model/session.ts'
@@ -221,25 +221,25 @@ t.test('rows of lists, and their order', async (t) => {
   })
   const none = triageRow(folderWith(), caseJson(folderWith(), 0))
   t.match(none, { needs: null, since: null })
-  t.ok(triageKey(row) > triageKey(none), 'what is urgent comes first')
-  const running = { ...row, needs: { ...row.needs!, kind: 'running' as const } }
-  t.ok(triageKey(row) > triageKey(running) && triageKey(running) > triageKey(none))
-  const sections = [
-    'IMPLEMENTING',
-    'PLANNING',
-    'INVESTIGATING',
-    'OPEN',
-    'WATCHLIST',
-    'RESOLVED',
-  ].map((state) => listSection({ ...none, state: state as 'OPEN' }))
-  t.strictSame(
-    sections,
-    sections.toSorted((a, b) => a - b),
-  )
-  t.ok(listSection(row) < sections[0]!)
-  t.ok(listKey({ ...running, since: minute(1) }) < listKey(running))
-  t.ok(listKey({ ...row, since: minute(1) }) < listKey(row), 'who waits longest comes first')
-  t.ok(listKey({ ...none, updated_at: minute(2) }) < listKey({ ...none, updated_at: minute(1) }))
+  const kinds = ['plan', 'failed', 'proof', 'blocked', 'running'] as const
+  const states = ['IMPLEMENTING', 'PLANNING', 'INVESTIGATING', 'OPEN', 'WATCHLIST', 'RESOLVED']
+  const keys = [
+    ...kinds.map((kind) => listKey({ ...row, needs: { ...row.needs!, kind } })),
+    ...states.map((state) => listKey({ ...none, state: state as 'OPEN' })),
+  ]
+  t.strictSame(keys, keys.toSorted().reverse(), 'what one can act on first, then by state')
+  const alike = [
+    ['plan', 'question'],
+    ['failed', 'problem'],
+    ['proof', 'gate_open'],
+  ] as const
+  for (const [older, newer] of alike) {
+    const of = (kind: typeof older | typeof newer, since: string) =>
+      listKey({ ...row, since, needs: { ...row.needs!, kind } })
+    t.ok(of(newer, minute(2)) > of(older, minute(1)), `of ${older} and ${newer} the newest first`)
+    t.ok(of(older, minute(2)) > of(newer, minute(1)))
+  }
+  t.ok(listKey({ ...none, updated_at: minute(2) }) > listKey({ ...none, updated_at: minute(1) }))
 })
 
 t.test('names and words', async (t) => {

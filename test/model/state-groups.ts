@@ -3,7 +3,6 @@ import { ATTENTION_KINDS } from '../../src/model/attention.ts'
 import { CASE_STATES, usualSessionType } from '../../src/model/case-state.ts'
 import {
   NEED_LABELS,
-  needLabel,
   STATE_GROUP_LABELS,
   STATE_GROUP_TONES,
   STATE_GROUPS,
@@ -17,10 +16,10 @@ t.test('a state belongs to one of six words', async (t) => {
     CASE_STATES.filter((state) => stateGroup(state) === group).join(' '),
   ])
   t.strictSame(grouped, [
-    ['Waiting for you', 'BLOCKED NEEDS_USER_INPUT'],
-    ['To verify', 'VERIFYING'],
+    ['Needs you', 'NEEDS_USER_INPUT'],
+    ['Blocked', 'BLOCKED'],
     ['Running', ''],
-    ['Open', 'OPEN INVESTIGATING PLANNING IMPLEMENTING'],
+    ['Open', 'OPEN INVESTIGATING PLANNING IMPLEMENTING VERIFYING'],
     ['Parked', 'WATCHLIST'],
     ['Done', 'RESOLVED NON_ISSUE WONT_FIX COMPRESSED'],
   ])
@@ -31,11 +30,12 @@ t.test('what a case needs counts more than its state', async (t) => {
   const groups = ATTENTION_KINDS.map((kind) => `${NEED_LABELS[kind]}: ${stateGroup('OPEN', kind)}`)
   t.strictSame(groups, [
     'Plan: waiting',
+    'Question: waiting',
     'Problem: waiting',
-    'Blocked: waiting',
     'Failed: waiting',
-    'Proof: verify',
-    'Ready to resolve: verify',
+    'Proof: waiting',
+    'Ready to resolve: waiting',
+    'Blocked: blocked',
     'Running: running',
   ])
   t.equal(stateGroup('RESOLVED', 'plan'), 'waiting')
@@ -43,11 +43,9 @@ t.test('what a case needs counts more than its state', async (t) => {
 })
 
 t.test('labels', async (t) => {
-  t.equal(needLabel('blocked', 'NEEDS_USER_INPUT'), 'Question')
-  t.equal(needLabel('blocked', 'BLOCKED'), 'Blocked')
   t.strictSame(['WONT_FIX', 'NEEDS_USER_INPUT', 'NON_ISSUE', 'plan_ready'].map(stateLabel), [
     'Won’t fix',
-    'Needs your input',
+    'Question',
     'Non issue',
     'Plan ready',
   ])

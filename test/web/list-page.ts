@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-/** What a page says, row by row: `Waiting for you 2`, `Blocked | A title | Planning`. */
+/** What a page says, row by row: `2 need you`, `Blocked | A title | Planning`. */
 function outline(html: string): string[] {
   const parts = html.matchAll(/<h2 id="heading-[^>]*>(.*?)<\/h2>|<li class="case-row"(.*?)<\/li>/gs)
   return [...parts].map(([, heading, row = '']) => {
@@ -68,8 +68,8 @@ t.test('a few cases', async (t) => {
     'what waits for the operator is first, then what is open, then what is done',
     async (t) => {
       t.strictSame(outline(await get(app, '/')), [
-        'Waiting for you 1',
-        'Blocked | No key to sign with',
+        'Blocked 1',
+        'No key to sign with',
         'Open 3',
         'Move to Node 22 | Planning',
         '<script>alert(1)</script> & "more"',
@@ -83,7 +83,7 @@ t.test('a few cases', async (t) => {
   t.test('the reason stands beside the title, and the title of the page counts', async (t) => {
     const html = await get(app, '/')
     t.match(html, /class="row-reason">operations must say where it is</)
-    t.match(html, /<title>\(1\) Cases · [^<]+ · Casefile<\/title>/)
+    t.match(html, /<title>Cases · [^<]+ · Casefile<\/title>/)
     t.match(html, /<time datetime="[^"]+" title="[^"]+" data-as="waiting">waiting since /)
   })
 
@@ -91,11 +91,22 @@ t.test('a few cases', async (t) => {
     const service = await openTestService(t)
     const { id } = await service.newCase({ title: 'Blocked' })
     await service.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+    const { id: asked } = await service.newCase({ title: 'Asked' })
+    await service.request('PUT', `/cases/${asked}/state`, { state: 'NEEDS_USER_INPUT' })
     const { id: other } = await service.newCase({ title: 'Nearly done' })
     await service.request('POST', `/cases/${other}/proof`, { type: 'log', content: 'seen' })
     const html = await get(service, '/')
     t.match(html, /<title>\(2\) Cases/)
-    t.match(html, /id="waiting-count" data-count="2" title="2 cases need you: a plan, /)
+    t.match(html, /id="waiting-count" data-count="2" title="2 need you"/)
+    t.strictSame(outline(html), [
+      '2 need you',
+      'Question | Asked',
+      'Proof | Nearly done | Open',
+      'Blocked 1',
+      'Blocked',
+    ])
+    const any = await service.request('GET', '/triage?needs=any&limit=1')
+    t.equal(any.headers['x-total-count'], '2')
     t.match(html, 'data-key-name="Cases"')
   })
 
@@ -110,8 +121,8 @@ t.test('a few cases', async (t) => {
 
   const filters: { query: string; titles: string[] }[] = [
     { query: 'state=PLANNING,BLOCKED', titles: ['No key to sign with', 'Move to Node 22'] },
-    { query: 'needs=any', titles: ['No key to sign with'] },
-    { query: 'group=waiting,done', titles: ['No key to sign with', 'Names were cut'] },
+    { query: 'needs=any', titles: [] },
+    { query: 'group=blocked,done', titles: ['No key to sign with', 'Names were cut'] },
     { query: 'type=chore', titles: ['Move to Node 22'] },
     { query: 'tag=export&type=bug', titles: ['No key to sign with', 'Exports are slow'] },
     { query: 'outcome=IntendedBehavior', titles: ['Names were cut'] },
@@ -138,13 +149,13 @@ t.test('a few cases', async (t) => {
     const row = /<li class="case-row".*?<\/li>/s.exec(await get(asking, '/'))?.[0] ?? ''
     const words = row.replace(/<[^>]*>/g, '\n').match(/\S.*/g)!
     const time = words.find((word) => / UTC$/.test(word))
-    t.strictSame(words, ['Twice', 'Blocked', 'no key', 'auth', 'bug', time])
+    t.strictSame(words, ['Twice', 'no key', 'auth', 'bug', time])
   })
 
   t.test('chips count what they would show beside the other filters', async (t) => {
     t.strictSame(chipsOf(await get(app, '/?type=bug')), [
       '* All 3 → /?type=bug',
-      'Waiting for you 1 → /?group=waiting&type=bug',
+      'Blocked 1 → /?group=blocked&type=bug',
       'Open 1 → /?group=open&type=bug',
       'Done 1 → /?group=done&type=bug',
     ])

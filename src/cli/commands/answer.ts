@@ -11,7 +11,7 @@ import { resolveCase } from '../resolve/case.ts'
 
 export function command(): Command {
   const answer = new Command('answer')
-    .description('Answer the question of a case that needs your input.')
+    .description('Answer the question of a case.')
     .addArgument(caseArgument())
     .argument('[text...]', 'The answer; - reads standard input. Without it $EDITOR opens.')
     .action((name: string, words: string[], options: CommandOptions) =>

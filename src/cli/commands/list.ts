@@ -2,9 +2,9 @@ import { Command } from 'commander'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
-import type { CaseState } from '../../model/case-state.ts'
 import {
-  needLabel,
+  NEED_LABELS,
+  needYouText,
   STATE_GROUP_LABELS,
   STATE_GROUP_TONES,
   stateGroup,
@@ -79,15 +79,17 @@ async function run(
       values?.length ? [[key, values.join(',')] as [string, string]] : [],
     ),
   )
-  const [{ rows, total }, everything] = await Promise.all([
+  const [{ rows, total }, everything, needing] = await Promise.all([
     triage(client, hidesClosed ? withParameter(query, 'open', 'true') : query, most),
     hidesClosed ? triage(client, query, 1) : null,
+    triage(client, new URLSearchParams({ needs: 'any' }), 1),
   ])
   if (json) {
     terminal.print(jsonText(rows))
     return EXIT.done
   }
   terminal.print(terminal.isTerminal ? listText(rows, terminal) : tabbed(rows))
+  if (needing.total > 0) terminal.say(needYouText(needing.total))
   if (rows.length < total) {
     terminal.say(`Showing ${rows.length} of ${total}. Show all with --all, or more with --limit.`)
   }
@@ -183,18 +185,12 @@ function cellsOf(
     { text: visibleText(title), paint: isClosed(state) ? color.dim : color.bold },
     {
       text: needs ? visibleText(needs.text) : '',
-      short: needs ? shortNeed(needs, state) : '',
+      short: needs ? NEED_LABELS[needs.kind] : '',
       paint: isBad ? color.red : tone,
     },
     { text: exact, short: state, paint: color.dim },
     { text: ago(updated_at), paint: color.dim },
   ]
-}
-
-/** The kind of attention, short enough for a narrow column. */
-function shortNeed({ kind, text }: NonNullable<TriageRowJson['needs']>, state: CaseState): string {
-  const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
-  return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
 function groupLabel(state: TriageRowJson['state'], needs: TriageRowJson['needs']): string {

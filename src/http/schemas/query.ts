@@ -62,7 +62,8 @@ export const triageQuery = {
   needs: oneOf(
     z.enum(KINDS, { error: `expected any, or some of ${ATTENTION_KINDS.join(', ')}` }),
   ).meta({
-    description: 'Only cases that need one of these. `any` is every kind except `running`.',
+    description:
+      'Only cases that need one of these. `any` is what the operator can act on: every kind except `blocked` and `running`.',
     examples: [['any']],
   }),
   named: z

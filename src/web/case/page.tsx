@@ -35,7 +35,7 @@ export function CasePage({ data, similar, isNotPlanned, assets }: CasePageProps)
       assets={assets}
       // the cases before it in line change its place
       live={data.inLine ? changesOf() : changesOf(id)}
-      mark={markOfCase(data.attention, json.state)}
+      mark={markOfCase(data.attention)}
     >
       <div class="page-columns">
         <div class="page-main">

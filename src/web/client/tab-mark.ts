@@ -1,11 +1,11 @@
-import { NEEDS_YOU, needYouText } from '../../model/state-groups.ts'
+import { needYouText } from '../../model/state-groups.ts'
 import { onEventInOneTab } from './live.ts'
 import { onNote, sendNote } from './shared-events.ts'
 
 const COUNT = 'waiting'
 /** Events come in bursts; one of the tabs counts once for all of them. */
 const COUNT_MS = 1_000
-const WAITING = `/triage?needs=${NEEDS_YOU.join()}&limit=1`
+const WAITING = '/triage?needs=any&limit=1'
 
 /**
  * Marks the tab: the icon shows by its form what the page says in `data-mark`, or else that another case waits. The
@@ -48,7 +48,7 @@ function showCount(count: number): void {
   place.dataset.count = String(count)
   place.title = needYouText(count)
   place.querySelector('[aria-hidden]')!.textContent = String(count)
-  place.querySelector('.visually-hidden')!.textContent = `, ${count} need you`
+  place.querySelector('.visually-hidden')!.textContent = `, ${needYouText(count)}`
   place.hidden = count === 0
   showIcon()
 }

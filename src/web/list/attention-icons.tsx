@@ -1,20 +1,10 @@
 import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
-import type { CaseState } from '../../model/case-state.ts'
-
-/** The kinds that rows tell apart: a case that needs the operator's input has a question. */
-export type ShownKind = AttentionKind | 'question'
-
-export function shownKind(kind: AttentionKind, state: CaseState): ShownKind {
-  return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'question' : kind
-}
-
-const KINDS: readonly ShownKind[] = [...ATTENTION_KINDS, 'question']
 
 /** The shapes, once per page; `AttentionIcon` shows one of them. */
 export function AttentionIcons() {
   return (
     <svg class="icon-shapes" aria-hidden="true">
-      {KINDS.map((kind) => (
+      {ATTENTION_KINDS.map((kind) => (
         <symbol id={`icon-${kind}`} viewBox="0 0 16 16">
           <path d={PATHS[kind]} />
         </symbol>
@@ -23,7 +13,7 @@ export function AttentionIcons() {
   )
 }
 
-export function AttentionIcon({ kind }: { kind: ShownKind }) {
+export function AttentionIcon({ kind }: { kind: AttentionKind }) {
   return (
     <svg class="icon" aria-hidden="true">
       <use href={`#icon-${kind}`} />
@@ -32,7 +22,7 @@ export function AttentionIcon({ kind }: { kind: ShownKind }) {
 }
 
 /** Strokes in a square of 16: a page with a question, a triangle, a bar, a speech bubble, a cross, a magnifier, a gate, an arrow. */
-const PATHS: Record<ShownKind, string> = {
+const PATHS: Record<AttentionKind, string> = {
   plan: 'M3.5 2h6l3 3v9h-9zM6 6.5h1.5M6 9h4M6 11.5h4',
   problem: 'M8 2.2 14.3 13.5H1.7zM8 6.5v3.2M8 11.4v.4',
   blocked: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM5 8h6',

@@ -1,5 +1,5 @@
 import { numberText } from '../../model/amounts.ts'
-import { STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
+import { needYouText, STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
 import { HelpLink } from '../shell/help-link.tsx'
 import { CaseRow } from './case-row.tsx'
 import { type Listing, PAGE_SIZE } from './data.ts'
@@ -20,8 +20,14 @@ export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
         {list.groups.map(({ name, rows }) => (
           <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
             <h2 id={`heading-${name}`} class="row" data-tone={STATE_GROUP_TONES[name]}>
-              {STATE_GROUP_LABELS[name]}{' '}
-              <span class="group-count">{numberText(list.sizes[name])}</span>
+              {name === 'waiting' ? (
+                needYouText(list.sizes[name])
+              ) : (
+                <>
+                  {STATE_GROUP_LABELS[name]}{' '}
+                  <span class="group-count">{numberText(list.sizes[name])}</span>
+                </>
+              )}
             </h2>
             {name === 'waiting' && <HelpLink topic="waiting" />}
             <ul class="case-rows">

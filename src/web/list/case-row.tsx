@@ -2,7 +2,7 @@ import type { Attention } from '../../model/attention.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import {
   IN_LINE,
-  needLabel,
+  NEED_LABELS,
   STATE_GROUP_LABELS,
   type StateGroup,
   stateLabel,
@@ -13,7 +13,7 @@ import { visibleName, visibleProse } from '../../rendering/hidden-characters.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
 import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
-import { AttentionIcon, shownKind } from './attention-icons.tsx'
+import { AttentionIcon } from './attention-icons.tsx'
 import type { RowFacts } from './row-facts.ts'
 
 const TAGS = 2
@@ -67,14 +67,13 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
 
 /** What it waits for, and why; the text leads to the session that it is about. */
 function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention }) {
-  const { id, state } = row
-  const label = facts.isInLine && needs.kind === 'running' ? IN_LINE : needLabel(needs.kind, state)
+  const label = facts.isInLine && needs.kind === 'running' ? IN_LINE : NEED_LABELS[needs.kind]
   const text = reasonText(needs, facts.session)
   return (
-    <span class="row-need" data-kind={shownKind(needs.kind, state)}>
+    <span class="row-need" data-kind={needs.kind}>
       {label !== STATE_GROUP_LABELS[group] && (
         <span class="row-why">
-          <AttentionIcon kind={shownKind(needs.kind, state)} />
+          <AttentionIcon kind={needs.kind} />
           {label}
         </span>
       )}
@@ -82,7 +81,7 @@ function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention })
         (needs.session === null ? (
           <span class="row-reason">{text}</span>
         ) : (
-          <a class="row-reason" href={sessionPage(id, needs.session)}>
+          <a class="row-reason" href={sessionPage(row.id, needs.session)}>
             {text}
           </a>
         ))}
@@ -99,14 +98,12 @@ function reasonText({ kind, text, session }: Attention, fact: string | undefined
       return [text, fact].filter(Boolean).join(' · ')
     case 'failed':
       return text.replace(' failed:', ':')
-    case 'blocked':
-      return text
-        .replace(/^(blocked|needs your input)[:;] /, '')
-        .replace('no reason is given', 'no reason given')
     case 'gate_open':
       return ''
+    case 'question':
     case 'problem':
     case 'proof':
+    case 'blocked':
       return text
   }
 }
@@ -114,7 +111,7 @@ function reasonText({ kind, text, session }: Attention, fact: string | undefined
 /** The exact state, unless the group or the reason says it already, and the outcome. */
 function stateText({ state, needs, outcome }: TriageRow, group: StateGroup): string {
   const label = stateLabel(state)
-  const isSaid = label === STATE_GROUP_LABELS[group] || needs?.kind === 'blocked'
+  const isSaid = label === STATE_GROUP_LABELS[group] || (needs && label === NEED_LABELS[needs.kind])
   return [isSaid ? '' : label, outcome === null ? '' : outcomeLabel(outcome)]
     .filter((text, at, all) => text !== '' && all.findIndex((each) => same(each, text)) === at)
     .join(' · ')

@@ -116,10 +116,10 @@ function NothingFits({ filters }: { filters: Filters }) {
     q === '' && group.join() === 'waiting' && Object.values(others).flat().length === 0
   return (
     <section class="card list-empty">
-      <h2>{isOnlyWaiting ? 'Nothing is waiting for you' : 'No matches'}</h2>
+      <h2>{isOnlyWaiting ? 'Nothing needs you' : 'No matches'}</h2>
       <p>
         {isOnlyWaiting
-          ? 'No plan needs your approval, nothing is blocked, and nothing has failed.'
+          ? 'No plan, question, failure or proof waits for you.'
           : 'No case matches these filters.'}
       </p>
       {q !== '' && (

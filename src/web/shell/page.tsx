@@ -134,7 +134,7 @@ function WaitingCount({ count }: { count: number }) {
       hidden={count === 0}
     >
       <span aria-hidden="true">{count}</span>
-      <span class="visually-hidden">, {count} need you</span>
+      <span class="visually-hidden">, {needYouText(count)}</span>
     </span>
   )
 }

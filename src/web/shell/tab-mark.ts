@@ -1,5 +1,4 @@
 import type { Attention } from '../../model/attention.ts'
-import type { CaseState } from '../../model/case-state.ts'
 import type { Session } from '../../model/session.ts'
 import { lineInQueue } from '../../model/trail.ts'
 
@@ -11,12 +10,13 @@ export interface TabMark {
 
 export const MARKS = { waits: '●', running: '▶', failed: '✗' } as const
 
-export function markOfCase(attention: Attention | null, state: CaseState): TabMark | null {
+export function markOfCase(attention: Attention | null): TabMark | null {
   switch (attention?.kind) {
     case 'plan':
       return { kind: 'waits', text: 'plan ready' }
+    case 'question':
     case 'blocked':
-      return { kind: 'waits', text: state === 'BLOCKED' ? 'blocked' : 'question' }
+      return { kind: 'waits', text: attention.kind }
     case 'problem':
       return { kind: 'waits', text: 'problem' }
     case 'failed':

@@ -1,4 +1,4 @@
-/** The lists of cases: the rows of all cases, in memory, in three orders, with filters and pages. */
+/** The lists of cases: the rows of all cases, in memory, in two orders, with filters and pages. */
 
 import type { AttentionKind } from '../../model/attention.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type FilterName,
 } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import { listKey, listSection, triageKey } from '../../model/list-order.ts'
+import { listKey } from '../../model/list-order.ts'
 import { stateGroup } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 
@@ -30,13 +30,13 @@ export interface Place {
 export interface CaseLists {
   /** By `created_at` descending, then by id. */
   newest(filters: CaseFilters, after: Place | null, limit: number | null): TriageRow[]
-  /** By need, then by last change; `created_at` is the sort key of this order. */
+  /** In the order of `listKey`, which is `created_at` here. */
   triage(
     filters: CaseFilters,
     after: Place | null,
     limit: number | null,
   ): (Place & { row: TriageRow })[]
-  /** A number of rows in the order of the list page, after an offset. */
+  /** A number of rows in the same order, after an offset. */
   listPage(filters: CaseFilters, skip: number, limit: number): TriageRow[]
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
@@ -59,16 +59,12 @@ interface Rows {
 /** Call `changed` when the row of a case has changed, or the case is gone. */
 export function createCaseLists(cases: Rows): CaseLists & { changed(id: string): void } {
   const newest = createOrder(cases, (a, b) => descending(a.created_at, b.created_at) || byId(a, b))
-  const triage = createOrder(cases, (a, b) => descending(triageKey(a), triageKey(b)) || byId(a, b))
-  const list = createOrder(
-    cases,
-    (a, b) => listSection(a) - listSection(b) || listKey(a) - listKey(b) || byId(a, b),
-  )
+  const triage = createOrder(cases, (a, b) => descending(listKey(a), listKey(b)) || byId(a, b))
   const fitting = (filters: CaseFilters) => newest.rows().filter(filterOf(filters))
 
   return {
     changed(id) {
-      for (const order of [newest, triage, list]) order.changed(id)
+      for (const order of [newest, triage]) order.changed(id)
     },
     newest: (filters, after, limit) =>
       page(
@@ -78,13 +74,13 @@ export function createCaseLists(cases: Rows): CaseLists & { changed(id: string):
         limit,
       ),
     triage: (filters, after, limit) =>
-      page(triage.rows(), filterOf(filters), isAfter(after, triageKey), limit).map((row) => ({
-        created_at: triageKey(row),
+      page(triage.rows(), filterOf(filters), isAfter(after, listKey), limit).map((row) => ({
+        created_at: listKey(row),
         id: row.id,
         row,
       })),
     listPage: (filters, skip, limit) =>
-      list
+      triage
         .rows()
         .filter(filterOf(filters))
         .slice(skip, skip + limit),
