@@ -13,7 +13,7 @@ import { OWN_PROVIDER } from '../model/settings.ts'
 import { stepRows } from '../model/step-rows.ts'
 import { lastOf } from '../model/trail.ts'
 import { isUngated } from '../model/ungated-conversation.ts'
-import { sourceOfPlan } from '../runners/runbook-plan.ts'
+import { PLAN_SOURCES, sourceOfPlan } from '../runners/runbook-plan.ts'
 import { type CandidateRow, listCandidates, loadCandidates } from '../sessions/candidates.ts'
 import { titleOfProvider } from '../sessions/providers.ts'
 import {
@@ -111,13 +111,6 @@ async function runbookOf(service: HttpDeps, folder: CaseFolder): Promise<CaseSet
   }
 }
 
-const SOURCES = {
-  agent: 'the agent',
-  runbook: 'runbook.md',
-  description: 'the description',
-  steps: 'the steps in casefile.md',
-}
-
 async function startFacts(
   service: HttpDeps,
   { case: { id, provider } }: CaseFolder,
@@ -125,13 +118,14 @@ async function startFacts(
 ): Promise<StartFacts> {
   const settings = await service.settings()
   const name = provider ?? settings.provider
+  const from = runbook?.plans_from ?? null
   const hasHooks = await service.setup.hasHooks(name)
   const current = hasHooks
     ? (await service.conversations.currentCase(service.layout.root)).case_id
     : null
   return {
     planner: titleOfProvider(name, settings),
-    source: runbook?.plans_from ? SOURCES[runbook.plans_from] : null,
+    source: from === null || from === 'agent' ? null : PLAN_SOURCES[from],
     terminal: hasHooks ? { isCurrent: current === id } : null,
   }
 }

@@ -23,10 +23,6 @@ export const ATTENTION_KINDS = [
 
 export type AttentionKind = (typeof ATTENTION_KINDS)[number]
 
-export function isAttentionKind(text: string): text is AttentionKind {
-  return (ATTENTION_KINDS as readonly string[]).includes(text)
-}
-
 export interface Attention {
   kind: AttentionKind
   /** The session concerned; null if none is. */

@@ -44,12 +44,13 @@ export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
     return { hypothesis: stated ?? NO_PLAN_HYPOTHESIS, plan: nothingToPlan(id, tests) }
   }
   return {
-    hypothesis: stated ?? `No hypothesis: the plan comes from ${SOURCES[found.source]}.`,
+    hypothesis: stated ?? `No hypothesis: the plan comes from ${PLAN_SOURCES[found.source]}.`,
     plan: found.plan,
   }
 }
 
-const SOURCES: Record<RunbookSource, string> = {
+/** What people call where a plan comes from. */
+export const PLAN_SOURCES: Record<RunbookSource, string> = {
   runbook: RUNBOOK_FILE,
   description: "the case's description",
   steps: `the steps in ${SETTINGS_FILE}`,
@@ -57,8 +58,8 @@ const SOURCES: Record<RunbookSource, string> = {
 
 /** Names what the plan of a session was made from, without an agent. `files` are those that it was planned with. */
 export function sourceOfPlan(files: unknown, plan: string): string {
-  if (Array.isArray(files) && files.includes(RUNBOOK_FILE)) return SOURCES.runbook
-  return plan.startsWith(STEPS_INTRODUCTION) ? SOURCES.steps : SOURCES.description
+  if (Array.isArray(files) && files.includes(RUNBOOK_FILE)) return PLAN_SOURCES.runbook
+  return plan.startsWith(STEPS_INTRODUCTION) ? PLAN_SOURCES.steps : PLAN_SOURCES.description
 }
 
 const STEPS_INTRODUCTION = `Run the steps from ${SETTINGS_FILE}.`

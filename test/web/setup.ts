@@ -164,7 +164,7 @@ t.test('a case that has no session', async (t) => {
 
   t.test('leads to its plan', async (t) => {
     for (const [fields, words] of [
-      [{ description: step('true') }, 'The plan comes from the description.'],
+      [{ description: step('true') }, 'The plan comes from the case'],
       [{ provider: 'claude' }, 'Claude Code reads the case and the code, and changes nothing.'],
     ] as const) {
       const { id } = await app.newCase({ title: 'Two', ...fields })

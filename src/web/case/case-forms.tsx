@@ -84,7 +84,7 @@ const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
 function FieldsForm({ data }: { data: CasePageData }) {
   const { id, json, etag } = data
   return (
-    <FormDisclosure id="edit-case" label="Edit the fields" isBare>
+    <FormDisclosure id="edit-case" label="Edit the fields">
       <form
         class="form"
         id="edit-case-form"
@@ -103,7 +103,7 @@ function FieldsForm({ data }: { data: CasePageData }) {
 
 function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
   return (
-    <FormDisclosure id="edit-description" label="Edit the description" isBare>
+    <FormDisclosure id="edit-description" label="Edit the description">
       <form
         class="form"
         id="edit-description-form"
@@ -142,7 +142,7 @@ const OUTCOME_HINT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Leave empty
 function StateForm({ data }: { data: CasePageData }) {
   const { id, json, etag, gate } = data
   return (
-    <FormDisclosure id="set-state" label="Change state" isBare>
+    <FormDisclosure id="set-state" label="Change state">
       <form
         class="form"
         id="set-state-form"

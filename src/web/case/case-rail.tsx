@@ -85,7 +85,7 @@ export function CaseRail({ data }: { data: CasePageData }) {
         <dt>Files</dt>
         <dd>
           {broken ? (
-            <FixFileLink caseId={id} problem={broken} isSmall />
+            <FixFileLink caseId={id} problem={broken} />
           ) : (
             <a href={memoryPage(id, 'case.md')}>case.md</a>
           )}{' '}

@@ -40,7 +40,7 @@ export function Files({ data: { id, files, path } }: { data: CasePageData }) {
         )}
       />
       <CopiableText text={path} what="the path of the folder" class="small" />
-      <FormDisclosure id="new-file" label="New file" isBare>
+      <FormDisclosure id="new-file" label="New file">
         <form class="form" id="new-file-form" action={memoryPage(id, '')}>
           <Field id="new-file-name" label="Name" hint="Any file name that ends with .md">
             <input
@@ -210,7 +210,7 @@ function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCa
 export function DeleteForm({ data: { id, json, etag, sessions, proofs } }: { data: CasePageData }) {
   const content = `${counted(sessions.length, 'session')}, ${counted(proofs.length, 'proof')}`
   return (
-    <FormDisclosure id="delete" label="Delete this case" isBare>
+    <FormDisclosure id="delete" label="Delete this case">
       <form
         class="form"
         id="delete-case"

@@ -10,11 +10,7 @@ import type { CasePageData } from './data.ts'
 const MAX_ITEMS = 15
 
 /** The proof that a case needs before it can be resolved, and what is missing. */
-export function GateList({ data: { id, gate, proofs } }: { data: CasePageData }) {
-  const unverified = (type: string | null) =>
-    proofs.find(
-      ({ proof, verified, objection }) => proof.type === type && !verified && objection === null,
-    )?.proof.id ?? null
+export function GateList({ data: { id, gate } }: { data: CasePageData }) {
   const takesAny = !gate.items.some(({ required }) => required)
   return (
     <section class="gate" id="gate" aria-labelledby="gate-title">
@@ -34,9 +30,7 @@ export function GateList({ data: { id, gate, proofs } }: { data: CasePageData })
               </Line>
             )}
             {items.map((item) => (
-              <Line isMet={item.satisfied_by !== null} isRequired={item.required}>
-                <Item id={id} item={item} unverified={unverified(item.type)} />
-              </Line>
+              <GateLine caseId={id} item={item} />
             ))}
           </ul>
         )}
@@ -69,7 +63,7 @@ function Objections({ id, gate }: { id: string; gate: Gate }) {
 
 export function ItemForm({ id }: { id: string }) {
   return (
-    <FormDisclosure id="add-item" label="Add a requirement" isBare>
+    <FormDisclosure id="add-item" label="Add a requirement">
       <form
         class="form"
         id="add-item-form"
@@ -121,39 +115,25 @@ function Line({ isMet, isRequired, children }: LineProps) {
   )
 }
 
-interface ItemProps {
-  id: string
-  item: GateItem
-  /** A proof of its type that waits to be verified. */
-  unverified: string | null
-}
-
-function Item({ id, item, unverified }: ItemProps) {
+/** An item of the checklist, and the proof that meets it. */
+export function GateLine({ caseId, item }: { caseId: string; item: GateItem }) {
+  const { description, type, required, satisfied_by } = item
   return (
-    <>
-      <bdi dir={directionOf(item.description)}>{visibleProse(item.description)}</bdi>{' '}
+    <Line isMet={satisfied_by !== null} isRequired={required}>
+      <bdi dir={directionOf(description)}>{visibleProse(description)}</bdi>{' '}
       <span class="small muted">
-        {item.type ?? 'no type'}
-        {item.required ? '' : ', optional'}
+        {type ?? 'no type'}
+        {required ? '' : ', optional'}
       </span>
-      {item.satisfied_by && (
+      {satisfied_by && (
         <>
           {' '}
-          <a class="small" href={proofPage(id, item.satisfied_by)}>
+          <a class="small" href={proofPage(caseId, satisfied_by)}>
             View proof
-            <span class="visually-hidden"> of {visibleProse(item.description)}</span>
+            <span class="visually-hidden"> of {visibleProse(description)}</span>
           </a>
         </>
       )}
-      {!item.satisfied_by && unverified && (
-        <>
-          {' '}
-          <a class="small" href={proofPage(id, unverified)}>
-            Review and verify
-            <span class="visually-hidden"> {visibleProse(item.description)}</span>
-          </a>
-        </>
-      )}
-    </>
+    </Line>
   )
 }

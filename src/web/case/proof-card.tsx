@@ -37,7 +37,7 @@ export function AttachForm({ data: { id, gate, sessions } }: { data: CasePageDat
   const missing = gate.items.find((item) => item.required && item.satisfied_by === null)
   const types = new Set([...gate.items.flatMap(({ type }) => type ?? []), ...KNOWN_PROOF_TYPES])
   return (
-    <FormDisclosure id="attach-proof" label="Attach proof" isBare>
+    <FormDisclosure id="attach-proof" label="Attach proof">
       <form
         class="form"
         id="attach-form"

@@ -38,7 +38,7 @@ export function IntentForm({ data }: { data: CasePageData }) {
     </Field>
   )
   return (
-    <FormDisclosure id="new-intent" label="State an intent" isBare>
+    <FormDisclosure id="new-intent" label="State an intent">
       <form
         class="form"
         id="new-intent-form"
@@ -77,7 +77,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
   return (
     // not on the form, which a refresh leaves alone while it is open
     <div data-no-runbook={lacksPlan(data) ? '' : undefined}>
-      <FormDisclosure id="new-session" label="New session" isBare>
+      <FormDisclosure id="new-session" label="New session">
         <form
           class="form"
           id="new-session-form"

@@ -66,7 +66,6 @@ export async function ProofPage(props: ProofPageProps) {
   const page = proofPage(id, proof.id)
   await yieldIfBusy()
   const status = await caseStatus(service, folder, null)
-  const isNext = status.next?.act === 'verify' && status.next.proof === proof.id
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
   const problems = folder.problems.filter(({ file }) => files.includes(file))
   const before = isPicture(proof) ? earlierPicture(folder, proof) : null
@@ -116,8 +115,7 @@ export async function ProofPage(props: ProofPageProps) {
         caseId={id}
         status={status}
         here={proofPage(id, proof.id)}
-        instead={isNext ? <VerifyForm proof={proof} etag={etag} /> : undefined}
-        beside={!verified && !isNext && <VerifyForm proof={proof} etag={etag} />}
+        beside={!verified && <VerifyForm proof={proof} etag={etag} />}
       />
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />

@@ -1,8 +1,8 @@
 import { raw } from 'hono/html'
-import type { GateItem } from '../../model/gate.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
+import { GateLine } from '../case/gate-card.tsx'
 import { memoryPage } from '../shell/addresses.ts'
 import type { SessionPageData } from './data.ts'
 
@@ -24,7 +24,7 @@ export function CaseContext({ data }: { data: SessionPageData }) {
           {gate.items.length > 0 && (
             <ul class="gate-items stack">
               {gate.items.map((item) => (
-                <ChecklistItem item={item} />
+                <GateLine caseId={id} item={item} />
               ))}
             </ul>
           )}
@@ -52,25 +52,5 @@ async function Markdown(props: { caseId: string; text: string; prefix: string })
     <pre class="plain-text">{visibleText(text)}</pre>
   ) : (
     <div class="markdown">{raw(html)}</div>
-  )
-}
-
-function ChecklistItem({ item }: { item: GateItem }) {
-  const { description, type, required, satisfied_by } = item
-  const isMet = satisfied_by !== null
-  return (
-    <li class={isMet ? 'met' : required ? 'missing' : 'optional'}>
-      <span class="gate-mark" aria-hidden="true">
-        {isMet ? '✓' : required ? '○' : '–'}
-      </span>
-      <span>
-        <span class="visually-hidden">{isMet ? 'Met: ' : 'Not met: '}</span>
-        <bdi dir={directionOf(description)}>{visibleText(description)}</bdi>{' '}
-        <span class="small muted">
-          {type ?? 'no type'}
-          {required ? '' : ', optional'}
-        </span>
-      </span>
-    </li>
   )
 }

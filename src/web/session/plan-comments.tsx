@@ -192,7 +192,7 @@ function ActionForm({ id, method, action, field, label }: ActionFormProps) {
 
 function ReplyForm({ id, action }: { id: string; action: string }) {
   return (
-    <FormDisclosure id={`reply-${id}`} label="Reply" isBare>
+    <FormDisclosure id={`reply-${id}`} label="Reply">
       <form class="form" id={`reply-${id}-form`} data-send="POST" action={action}>
         <Field id={`reply-${id}-text`} label="Reply">
           <textarea id={`reply-${id}-text`} name="text" rows={2} required />
@@ -205,7 +205,7 @@ function ReplyForm({ id, action }: { id: string; action: string }) {
 
 function EditForm({ id, action, text }: { id: string; action: string; text: string }) {
   return (
-    <FormDisclosure id={`edit-comment-${id}`} label="Edit" isBare>
+    <FormDisclosure id={`edit-comment-${id}`} label="Edit">
       <form class="form" id={`edit-comment-${id}-form`} data-send="PUT" action={action}>
         <Field id={`edit-comment-${id}-text`} label="Comment">
           <textarea id={`edit-comment-${id}-text`} name="text" rows={3} required>

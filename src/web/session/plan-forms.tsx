@@ -83,7 +83,7 @@ function approveText({ session, plan, summary, drafts }: SessionPageData, stepsT
 export function CommentForm({ data }: { data: SessionPageData }) {
   const { session, json } = data
   return (
-    <FormDisclosure id="comment" label="Comment" isBare>
+    <FormDisclosure id="comment" label="Comment">
       <form
         class="form"
         id="comment-form"
@@ -125,7 +125,7 @@ export function CommentForm({ data }: { data: SessionPageData }) {
 export function EditForm({ data }: { data: SessionPageData }) {
   const { json, etag, session } = data
   return (
-    <FormDisclosure id="edit" label="Edit the plan" isBare>
+    <FormDisclosure id="edit" label="Edit the plan">
       <form
         class="form"
         id="edit-form"
@@ -171,7 +171,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
   const { session, planObjection, drafts } = data
   const isOwn = session.provider === OWN_PROVIDER
   return (
-    <FormDisclosure id="revise" label="Request changes" isBare>
+    <FormDisclosure id="revise" label="Request changes">
       <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
         {isOwn ? (
           <>
@@ -245,7 +245,7 @@ export function StopForm({ data: { session } }: { data: SessionPageData }) {
 /** Abandons a session that does not run, with a reason. */
 export function AbandonForm({ data: { session } }: { data: SessionPageData }) {
   return (
-    <FormDisclosure id="abandon" label="Abandon this session" isBare>
+    <FormDisclosure id="abandon" label="Abandon this session">
       <form
         class="form"
         id="abandon-form"

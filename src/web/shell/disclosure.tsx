@@ -7,26 +7,14 @@ interface FormDisclosureProps {
   id: string
   /** What the button says. */
   label: string
-  /** What the button is about, for assistive technology, where several say the same: "Edit" and "the fields". */
-  about?: string
-  /** A key that opens it. */
-  shortcut?: string
-  isSmall?: boolean
-  /** A text link instead of a button, for what is rarely used. */
-  isBare?: boolean
   children: Child
 }
 
-/** A form behind a button. client/disclosure.ts opens and closes it and moves the focus. */
-export function FormDisclosure(props: FormDisclosureProps) {
-  const { id, label, about, shortcut, isSmall = false, isBare = false, children } = props
-  const button = isSmall ? 'button compact' : 'button'
+/** A form that a button or a menu opens. client/disclosure.ts opens and closes it and moves the focus. */
+export function FormDisclosure({ id, label, children }: FormDisclosureProps) {
   return (
     <details class="disclosure needs-script" id={id}>
-      <summary class={isBare ? 'small muted' : button} data-key={shortcut}>
-        {label}
-        {about && <span class="visually-hidden"> {about}</span>}
-      </summary>
+      <summary>{label}</summary>
       {children}
     </details>
   )

@@ -75,19 +75,11 @@ function Place({ caseId, problem }: { caseId: string | undefined; problem: Probl
 }
 
 /** In place of a form that edits a file, while that file can't be read. */
-export function FixFileLink({
-  caseId,
-  problem,
-  isSmall = false,
-}: {
-  caseId: string
-  problem: Problem
-  isSmall?: boolean
-}) {
+export function FixFileLink({ caseId, problem }: { caseId: string; problem: Problem }) {
   const url = fileUrl(caseId, problem)
   if (!url) return null
   return (
-    <a class={isSmall ? 'button compact' : 'button'} href={url}>
+    <a class="button compact" href={url}>
       Fix {problem.file}
     </a>
   )
