@@ -175,7 +175,8 @@ export const CASE_FIELDS = {
   isolation: {
     kind: 'word',
     label: 'Isolation',
-    about: 'Where its new sessions work: worktree is one of their own, none the working folder',
+    about:
+      'Where its new sessions work: worktree: a separate copy of the files; none: the working folder',
     example: 'worktree',
     pattern: new RegExp(`^(?:${ISOLATIONS.join('|')})$`),
     rule: `one of ${ISOLATIONS.join(', ')}`,

@@ -131,7 +131,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
 
   await t.test('a case without anything to plan with has three ways on', async (t) => {
     await isLive(page)
-    const ways = page.locator('#first-session .actions')
+    const ways = page.locator('#status .actions')
     t.equal(
       (await ways.innerText()).replace(/\s+/g, ' '),
       'Set up an agent Write a runbook Just run npm test -- --fast',
@@ -176,10 +176,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
   })
 
   await t.test('one of them writes a runbook from a template', async (t) => {
-    await page
-      .locator('#first-session')
-      .getByRole('link', { name: 'Write a runbook' })
-      .press('Enter')
+    await page.locator('#status').getByRole('link', { name: 'Write a runbook' }).press('Enter')
     await page.waitForURL('**/memory/runbook.md')
     const text = await page.locator('#memory-source').inputValue()
     t.match(text, /^## Hypothesis[\s\S]*run id=tests proof=test\nnpm test -- --fast\n/)
@@ -206,7 +203,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     const required = ['All tests pass (test-log, required)', 'A picture (image)']
     await must(service, 'PUT', '/setup', { checklist: required })
     await page.goto(`${service.url}/case/${id}`)
-    await page.locator('#first-session').getByRole('link', { name: 'Set up an agent' }).click()
+    await page.locator('#status').getByRole('link', { name: 'Set up an agent' }).click()
     await agents.waitFor()
     await fits(t, page, 'the setup of a workspace with cases')
     await page.getByRole('radio', { name: /^Claude Code/ }).check()
@@ -215,8 +212,8 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     const { checklist } = await must(service, 'GET', '/setup')
     t.strictSame(checklist, required, 'a checklist that nobody changed stays')
     await page.goto(`${service.url}/case/${id}`)
-    t.match(await page.locator('#first-session').innerText(), 'let Claude Code plan this')
-    await page.locator('#first-session').getByRole('button').click()
+    t.match(await page.locator('#status').innerText(), 'Claude Code reads the case and the code')
+    await page.getByRole('button', { name: 'Choose how to plan' }).click()
     t.ok(await page.getByRole('button', { name: 'Start planning' }).last().isVisible())
     t.equal(await page.inputValue('#session-provider'), 'claude')
   })
@@ -262,11 +259,45 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
 
   await t.test('"Create and plan" makes no empty plan', async (t) => {
     await page.goto(`${service.url}/new`)
-    await page.locator('#plan-provider[data-agents=known]').waitFor()
+    t.match(
+      (await page.locator('#requirements').innerText()).replace(/\s+/g, ' '),
+      'To resolve it ○ All tests pass test-log, required ○ A picture image, required',
+      'the checklist of casefile.md',
+    )
     await page.fill('#new-title', 'Nothing to plan with')
-    await page.selectOption('#plan-provider', 'runbook')
+    await page.getByText('More:').click()
+    await page.selectOption('#new-provider', 'runbook')
+    await fits(t, page, 'the form of a new case')
     await page.click('#create-and-plan')
     await page.waitForURL(/\/case\/[0-9a-f-]{36}$/)
     t.equal(await page.locator('#history [data-kind=session]').count(), 0)
   })
+
+  await t.test(
+    'a runbook is written and planned with two clicks, as its page marks it',
+    async (t) => {
+      const address = page.url()
+      await page.getByRole('link', { name: 'Write a runbook' }).click()
+      const text = page.locator('#memory-source')
+      const steps = '## Steps\n\n```sh run id=fast\ntrue\n```\n'
+      await text.fill(`${steps}\n## Hypothesis\n\n\`\`\`sh run id=never\nfalse\n\`\`\`\n`)
+      await page.getByRole('button', { name: 'Save and plan' }).click()
+      await page.waitForURL('**/session/1')
+      await page.locator('#plan-text .step-id').waitFor()
+      t.strictSame(await page.locator('#plan-text .step-id').allInnerTexts(), ['fast'])
+
+      await page.goto(`${address}/memory/runbook.md`)
+      t.strictSame(
+        await page.locator('#memory-text .step-id').allInnerTexts(),
+        ['fast'],
+        'a block of the hypothesis does not run',
+      )
+      await fits(t, page, 'the page of a runbook')
+      await page.keyboard.press('e')
+      await text.fill(steps.replace('id=fast', 'id=fast x=1'))
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.locator('#runbook-errors').getByText('Line 3: unknown key "x"').waitFor()
+      t.notOk(await page.getByRole('button', { name: 'Plan this case' }).isVisible())
+    },
+  )
 })

@@ -8,6 +8,7 @@ import { casePage, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { StatusBanner } from '../shell/next-act.tsx'
 import { Page } from '../shell/page.tsx'
+import { PlanButton } from '../shell/plan-button.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { Prose } from '../shell/prose.tsx'
 import { markOfCase } from '../shell/tab-mark.ts'
@@ -87,6 +88,8 @@ function NextStep({ data }: { data: CasePageData }) {
       <PlanAgain session={newest} objection={againObjection} />
     ) : act === 'resolve' ? (
       <ResolveForm data={data} />
+    ) : act === 'plan' ? (
+      <PlanNow data={data} />
     ) : act === 'set_up' && lacksPlan(data) ? (
       <WaysToPlan data={data} />
     ) : undefined
@@ -106,6 +109,22 @@ function NextStep({ data }: { data: CasePageData }) {
         )
       }
     />
+  )
+}
+
+function PlanNow({ data: { id, json } }: { data: CasePageData }) {
+  return (
+    <>
+      <PlanButton caseId={id} caseType={json.type} />
+      <button
+        type="button"
+        class="quiet needs-script"
+        data-opens="new-session"
+        aria-label="Choose how to plan"
+      >
+        ▾
+      </button>
+    </>
   )
 }
 

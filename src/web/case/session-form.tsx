@@ -12,7 +12,7 @@ import type { CasePageData } from './data.ts'
 import { lacksPlan, WaysToPlan } from './first-session.tsx'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
-export const TASKS: Record<SessionType, { task: string; hint: string }> = {
+const TASKS: Record<SessionType, { task: string; hint: string }> = {
   investigating: { task: 'Find the cause', hint: 'Explain what happens and why. Fix nothing yet.' },
   planning: { task: 'Plan the work', hint: 'Work out how to do what the case asks for.' },
   implementing: { task: 'Make the change', hint: 'Do what the case asks for, and prove it works.' },

@@ -71,6 +71,7 @@ function openEditor(
   /** The version that the conflict panel is about. */
   let shownETag: string | null | undefined
   let isSaving = false
+  const planForm = () => document.querySelector<HTMLFormElement>('#plan-runbook')
   const form = element<HTMLFormElement>(
     <form class="card form memory-form">
       <div class="field">
@@ -79,7 +80,12 @@ function openEditor(
       </div>
       <div class="conflict-place" />
       <div class="actions">
-        <button type="submit" class="primary">
+        {planForm() && (
+          <button type="button" class="primary" onClick={() => void save(true)}>
+            Save and plan
+          </button>
+        )}
+        <button type="submit" class={planForm() ? undefined : 'primary'}>
           Save
         </button>
         <button type="button" class="quiet" onClick={cancel}>
@@ -151,7 +157,7 @@ function openEditor(
     )
   }
 
-  async function save(): Promise<void> {
+  async function save(andPlan = false): Promise<void> {
     if (isSaving) return
     isSaving = true
     area.readOnly = true
@@ -164,6 +170,7 @@ function openEditor(
         close()
         notify('Saved.')
         await refresh()
+        if (andPlan) planForm()?.requestSubmit()
         return
       }
       const now = sent.status === 412 ? await load(api) : base

@@ -1,22 +1,27 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
-import { visibleName } from '../../rendering/hidden-characters.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Page } from '../shell/page.tsx'
+import { PlanButton } from '../shell/plan-button.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { Prose } from '../shell/prose.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource } from '../shell/text-box.tsx'
 import type { MemoryPageData } from './data.ts'
+import type { Runbook } from './runbook.ts'
 
 interface MemoryPageProps {
   assets: PageAssets
   folder: CaseFolder
   data: MemoryPageData
   isSource: boolean
+  /** What the file plans, if it is a runbook. */
+  runbook?: Runbook | undefined
   /** What the file begins with if it does not exist yet. */
   template?: string | undefined
 }
@@ -28,8 +33,9 @@ const contentOf = (id: string, filename: string) =>
   `/cases/${id}/memory/${encodeURIComponent(filename)}`
 
 /** A markdown file of a case. client/memory-editor.tsx puts its editor into #memory-editor. */
-export function MemoryPage({ assets, folder, data, isSource, template }: MemoryPageProps) {
-  const { id, title } = folder.case
+export function MemoryPage(props: MemoryPageProps) {
+  const { assets, folder, data, isSource, runbook, template } = props
+  const { id, title, type } = folder.case
   const { url, file, filename, sealed, path, session, problems } = data
   const name = visibleName(data.name)
   const canEdit = sealed === null && filename !== null
@@ -49,6 +55,17 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
           <p class="notice" data-tone="warn">
             {sealed}
           </p>
+        )}
+        {runbook && <RunbookErrors runbook={runbook} />}
+        {runbook?.canPlan && (
+          // the editor sends it too, for a file that does not exist yet
+          <PlanButton
+            id="plan-runbook"
+            caseId={id}
+            caseType={type}
+            provider={OWN_PROVIDER}
+            hidden={file === null || runbook.errors.length > 0}
+          />
         )}
       </div>
       {canEdit && <div id="memory-editor" data-api={contentOf(id, filename)} data-keep />}
@@ -80,7 +97,12 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
           {isSource ? (
             <NumberedSource label={`Source of ${name}`} text={shown} problems={problems} />
           ) : (
-            <Prose caseId={id} text={shown} under={1} />
+            <Prose
+              caseId={id}
+              text={shown}
+              under={1}
+              steps={shown === file.text ? runbook?.steps : undefined}
+            />
           )}
         </section>
       )}
@@ -93,6 +115,22 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
         </section>
       )}
     </Page>
+  )
+}
+
+function RunbookErrors({ runbook: { errors } }: { runbook: Runbook }) {
+  if (errors.length === 0) return null
+  return (
+    <div class="notice" data-tone="bad" id="runbook-errors">
+      <p>No plan of this runbook can be approved:</p>
+      <ul>
+        {errors.map(({ line, message }) => (
+          <li>
+            Line {line}: {visibleText(message)}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

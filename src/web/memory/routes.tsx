@@ -6,6 +6,7 @@ import type { PageDeps } from '../deps.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { loadMemoryPage } from './data.ts'
 import { MemoryPage } from './page.tsx'
+import { loadRunbook } from './runbook.ts'
 import { runbookTemplate } from './runbook-template.ts'
 
 /** The page of a memory file. */
@@ -17,7 +18,8 @@ export function memoryRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     const name = memoryFilename(c, 'file')
     const data = await loadMemoryPage(service, folder, name)
     const isSource = c.req.query('source') !== undefined
-    const isNew = name === RUNBOOK_FILE && data.file === null
+    const isRunbook = name === RUNBOOK_FILE
+    const isNew = isRunbook && data.file === null
     return pageResponse(
       c,
       <MemoryPage
@@ -25,6 +27,7 @@ export function memoryRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
         folder={folder}
         data={data}
         isSource={isSource}
+        runbook={isRunbook ? await loadRunbook(folder, data.file?.text ?? '') : undefined}
         template={isNew ? await runbookTemplate(service, folder) : undefined}
       />,
     )

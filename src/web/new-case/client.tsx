@@ -1,12 +1,11 @@
 import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { usualSessionType } from '../../model/case-state.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { element } from '../client/dom.ts'
 import { lockForm } from '../client/form-fields.ts'
 import { showError } from '../client/forms.tsx'
 import { type Problem, type Sent, send } from '../client/send.ts'
 import { store, stored } from '../client/tab-storage.ts'
+import { RequirementItem } from './requirement-item.tsx'
 
 const FAILED = 'not-planned'
 
@@ -16,8 +15,7 @@ export function start(): void {
   const form = document.querySelector<HTMLFormElement>('#new-case')
   const text = form?.querySelector<HTMLTextAreaElement>('#new-checklist')
   if (!form || !text) return
-  const preview = document.getElementById('requirement-preview')!
-  const show = () => showRequirements(preview, text.value)
+  const show = () => showRequirements(text.value)
   text.addEventListener('input', show)
   for (const button of form.querySelectorAll<HTMLElement>('[data-requirement]')) {
     button.addEventListener('click', () => {
@@ -31,8 +29,6 @@ export function start(): void {
   // what the browser restored after Back
   show()
 
-  followType(form)
-
   let wantsPlan = false
   form.addEventListener('submit', ({ submitter }) => {
     wantsPlan = submitter?.id === 'create-and-plan'
@@ -41,40 +37,20 @@ export function start(): void {
     const { detail } = event as CustomEvent<Sent>
     if (!wantsPlan || !detail.ok) return
     event.preventDefault()
-    void startPlanning(form, String(detail.body.id))
-  })
-}
-
-/** Until a task is chosen, it is the usual one of the type of the case. */
-function followType(form: HTMLFormElement): void {
-  const type = form.querySelector<HTMLInputElement>('[name=type]')
-  const task = form.querySelector<HTMLSelectElement>('#plan-type')
-  if (!type || !task) return
-  let isChosen = false
-  task.addEventListener('change', () => {
-    isChosen = true
-  })
-  type.addEventListener('input', () => {
-    if (!isChosen) task.value = usualSessionType(type.value)
+    void planNewCase(form, detail.body)
   })
 }
 
 /** The case is there whatever comes of the session, so its page says why that did not start. */
-async function startPlanning(form: HTMLFormElement, id: string): Promise<void> {
+export async function planNewCase(form: HTMLFormElement, created: Record<string, unknown>) {
+  const id = String(created.id)
   form.removeAttribute('data-dirty')
   lockForm(form)
-  const value = (field: string) => form.querySelector<HTMLSelectElement>(field)?.value ?? ''
-  const provider = value('#plan-provider')
-  if (provider === 'runbook') {
-    const setup = await send('GET', `/cases/${id}/setup?provider=runbook`)
-    // its page says so, and what to do
-    if (setup.ok && setup.body.plans_from === null) return location.assign(`/case/${id}`)
-  }
-  const fields = {
-    type: value('#plan-type'),
-    ...(provider === '' ? {} : { provider }),
-  }
-  const sent = await send('POST', `/cases/${id}/sessions`, fields)
+  const setup = await send('GET', `/cases/${id}/setup`)
+  // its page says so, and what to do
+  if (setup.ok && setup.body.plans_from === null) return location.assign(`/case/${id}`)
+  const type = usualSessionType(String(created.type))
+  const sent = await send('POST', `/cases/${id}/sessions`, { type })
   if (sent.ok) return location.assign(`/case/${id}/session/${sent.body.number}`)
   store(FAILED, JSON.stringify({ id, problem: sent.problem }))
   location.assign(`/case/${id}?not-planned#new-session`)
@@ -92,25 +68,10 @@ function showWhyNotPlanned(): void {
   showError(form, problem)
 }
 
-function showRequirements(preview: HTMLElement, text: string): void {
+function showRequirements(text: string): void {
   const items = parseRequirements(text)
-  preview.hidden = items.length === 0
-  preview.replaceChildren(
-    ...items.map(({ description, type, required }) =>
-      element(
-        <li>
-          <span class="gate-mark" aria-hidden="true">
-            {required ? '○' : '–'}
-          </span>
-          <span>
-            <bdi dir={directionOf(description)}>{visibleProse(description)}</bdi>{' '}
-            <span class="small muted">
-              {type}
-              {required ? ', required' : ', optional'}
-            </span>
-          </span>
-        </li>,
-      ),
-    ),
-  )
+  document.getElementById('requirements')!.hidden = items.length === 0
+  document
+    .getElementById('requirement-preview')!
+    .replaceChildren(...items.map((item) => element(<RequirementItem item={item} />)))
 }

@@ -1,38 +1,47 @@
-import { parseRequirement, USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
+import {
+  parseRequirement,
+  parseRequirements,
+  USUAL_REQUIREMENTS,
+} from '../../markdown/requirement-line.ts'
 import type { Case } from '../../model/case.ts'
-import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
-import { usualSessionType } from '../../model/case-state.ts'
-import { visibleProse } from '../../rendering/hidden-characters.ts'
+import { type NamedField, NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import type { PageAssets } from '../assets.ts'
-import { TASKS } from '../case/session-form.tsx'
 import type { Words } from '../list/filters.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
-import { ProviderSelect, type Providers } from '../shell/provider-select.tsx'
+import type { Providers } from '../shell/provider-select.tsx'
+import { RequirementItem } from './requirement-item.tsx'
 
 interface NewCasePageProps {
   assets: PageAssets
   words: Words
   /** What a first session can run with. */
   start: Providers
+  /** What a new case must prove, as casefile.md says. */
+  checklist: readonly string[]
   /** The parent of the new case. */
   parent: Case | undefined
+  /** Cases that may be the parent. */
+  parents: readonly { id: string; title: string }[]
 }
 
-/** The form of a new case. After it is sent, the page of the case opens. */
+const isFirst = ({ name }: NamedField) => name === 'title' || name === 'description'
+
+/** The form of a new case. After it is sent, the page of the case opens, or its plan. */
 export function NewCasePage(props: NewCasePageProps) {
-  const { assets, words, parent, start } = props
+  const { assets, words, parent, parents, start, checklist } = props
   const shared = {
     form: 'new' as const,
     values: parent ? { parent: parent.id } : {},
-    hints: { parent: parent && `Part of: ${visibleProse(parent.title)}` },
     words: { type: words.type },
     placeholders: { provider: `default (${start.provider})` },
     providers: start,
+    parents,
   }
+  const canPlan = start.objections.folder === null
   return (
     <Page title="New case" assets={assets} kind="new-case">
       <Breadcrumbs
@@ -56,38 +65,50 @@ export function NewCasePage(props: NewCasePageProps) {
         data-then="/case/{id}"
         autocomplete="off"
       >
-        <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => isBasic)} />
-        <ProofField />
+        <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(isFirst)} />
+        <Requirements checklist={checklist} />
         <details open={parent !== undefined}>
-          <summary>More fields</summary>
+          <summary>More: proof, type, tags, parent, agent</summary>
           <div class="form">
-            <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => !isBasic)} />
+            <ProofField checklist={checklist} />
+            <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter((field) => !isFirst(field))} />
           </div>
         </details>
-        <PlanChoice start={start} />
         <div class="actions">
-          <button type="submit" class="primary">
-            Create case
-          </button>
-          {start.objections.folder === null && (
-            <button type="submit" id="create-and-plan">
+          {canPlan && (
+            <button type="submit" class="primary" id="create-and-plan">
               Create and plan
             </button>
           )}
+          <button type="submit" class={canPlan ? undefined : 'primary'}>
+            Create case
+          </button>
           <a href={CASES} class="button quiet" data-return>
             Cancel
           </a>
-          <span class="muted small">
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd> creates
-          </span>
         </div>
       </form>
     </Page>
   )
 }
 
-/** What becomes the proof checklist; client/new-case.tsx shows the items as they will be. */
-function ProofField() {
+/** What the case will have to prove; client.tsx keeps it up to date. */
+function Requirements({ checklist }: { checklist: readonly string[] }) {
+  const items = parseRequirements(checklist.join('\n'))
+  return (
+    <section id="requirements" aria-label="To resolve it" data-keep hidden={items.length === 0}>
+      <p class="small muted">To resolve it</p>
+      <ul class="requirement-preview stack" id="requirement-preview" aria-live="polite">
+        {items.map((item) => (
+          <RequirementItem item={item} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The proof checklist, which begins as casefile.md says. */
+function ProofField({ checklist }: { checklist: readonly string[] }) {
   return (
     <div class="requirements stack">
       <Field
@@ -101,47 +122,17 @@ function ProofField() {
           rows={3}
           aria-describedby="new-checklist-hint"
           data-list="requirements"
-          data-empty="omit"
-        />
+        >
+          {checklist.length > 0 ? `\n${checklist.join('\n')}\n` : ''}
+        </textarea>
       </Field>
       <div class="suggestions row">
-        {USUAL_REQUIREMENTS.map((line) => (
+        {USUAL_REQUIREMENTS.filter((line) => !checklist.includes(line)).map((line) => (
           <button type="button" class="compact" data-requirement={line}>
             + {parseRequirement(line)!.description}
           </button>
         ))}
       </div>
-      <ul
-        class="requirement-preview stack"
-        id="requirement-preview"
-        aria-live="polite"
-        data-keep
-        hidden
-      />
     </div>
-  )
-}
-
-const FIRST_TASKS = ['investigating', 'planning', 'implementing'] as const
-
-/** What "Create and plan" starts. The browser chooses the usual task of the type until the person chooses one. */
-function PlanChoice({ start }: { start: Providers }) {
-  if (start.objections.folder !== null) return null
-  return (
-    <fieldset class="field-row plan-choice">
-      <legend class="small muted">The first session, if you choose Create and plan</legend>
-      <Field id="plan-type" label="Task">
-        <select id="plan-type">
-          {FIRST_TASKS.map((type) => (
-            <option value={type} selected={type === usualSessionType('bug')}>
-              {TASKS[type].task}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field id="plan-provider" label="Agent">
-        <ProviderSelect id="plan-provider" choices={start} />
-      </Field>
-    </fieldset>
   )
 }

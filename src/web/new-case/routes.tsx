@@ -1,5 +1,8 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import type { Case } from '../../model/case.ts'
+import { STATE_GROUPS } from '../../model/state-groups.ts'
 import { UUID } from '../../model/words.ts'
 import { startObjections } from '../../sessions/start-checks.ts'
 import type { PageDeps } from '../deps.ts'
@@ -30,8 +33,27 @@ export function newCaseRoutes({ service, assets, setup }: PageDeps): Hono<Servic
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
     return pageResponse(
       c,
-      <NewCasePage assets={assets} words={words} start={start} parent={parent} />,
+      <NewCasePage
+        assets={assets}
+        words={words}
+        start={start}
+        checklist={settings.checklist}
+        parent={parent}
+        parents={parentsFor(service, parent)}
+      />,
     )
   })
   return app
+}
+
+const MAX_PARENTS = 100
+
+/** The cases that wait or are worked on, in the order of the list. */
+function parentsFor({ lists }: HttpDeps, parent: Case | undefined) {
+  const rows = lists.listPage(
+    { group: STATE_GROUPS.filter((group) => group !== 'done') },
+    0,
+    MAX_PARENTS,
+  )
+  return parent && !rows.some(({ id }) => id === parent.id) ? [parent, ...rows] : rows
 }

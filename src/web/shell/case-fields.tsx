@@ -1,5 +1,7 @@
 import type { CaseFieldName, CaseValues, NamedField } from '../../model/case-fields.ts'
+import { ISOLATIONS, type Isolation } from '../../model/settings.ts'
 import { UUID } from '../../model/words.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { Field } from './field.tsx'
 import { ProviderOptions, type Providers } from './provider-select.tsx'
 
@@ -10,6 +12,8 @@ interface CaseFieldsProps {
   values: Partial<CaseValues>
   /** The providers to choose from, besides none and the present one. */
   providers?: Pick<Providers, 'providers' | 'areKnown'>
+  /** The cases to choose the parent from. */
+  parents?: readonly { id: string; title: string }[]
   /** Suggestions besides the known words of the field. */
   words?: Partial<Record<CaseFieldName, readonly string[]>>
   /** Replaces the usual hint. */
@@ -51,33 +55,45 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
   const placeholder = placeholders?.[name] ?? field.placeholder ?? usual
   const id = `${form}-${name}`
   const value: string | readonly string[] = values[name] ?? ''
-  const hint = hints?.[name] ?? hintOf(field, hasBlank(value))
+  const choices = choicesOf(name, given)
+  const usualHint = choices ? `${field.about}.` : hintOf(field, hasBlank(value))
+  const hint = hints?.[name] ?? usualHint
   const text = typeof value === 'string' ? value : value.join(hasBlank(value) ? ', ' : ' ')
   const shared = {
     'aria-describedby': `${id}-hint`,
     // a new case gets the default; of one that has a value, an empty field removes it
     'data-empty': form === 'new' ? 'omit' : 'null',
   }
-  if (name === 'provider' && providers) {
+  const agents = name === 'provider' ? providers : undefined
+  if (choices) {
+    const isKnown = text === '' || choices.some((choice) => choice.id === text)
     return (
       <Field id={id} label={label} hint={hint}>
         <select
           id={id}
           name={name}
           {...shared}
-          data-agents={providers.areKnown ? 'known' : 'unknown'}
+          data-agents={agents && (agents.areKnown ? 'known' : 'unknown')}
         >
           <option value="">{placeholder ?? 'none'}</option>
-          {text !== '' && !providers.providers.some((choice) => choice.id === text) && (
+          {!isKnown && (
             <option value={text} selected>
               {text}
             </option>
           )}
-          <ProviderOptions
-            choices={providers.providers}
-            areKnown={providers.areKnown}
-            selected={text}
-          />
+          {agents ? (
+            <ProviderOptions
+              choices={agents.providers}
+              areKnown={agents.areKnown}
+              selected={text}
+            />
+          ) : (
+            choices.map((choice) => (
+              <option value={choice.id} selected={choice.id === text}>
+                {choice.label}
+              </option>
+            ))
+          )}
         </select>
       </Field>
     )
@@ -118,6 +134,23 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
       )}
     </Field>
   )
+}
+
+const ISOLATION_LABELS: Record<Isolation, string> = {
+  worktree: 'in a separate git worktree',
+  none: 'in the working folder',
+}
+
+/** What can be chosen for a field; null if its value is typed. */
+function choicesOf(
+  name: CaseFieldName,
+  { providers, parents }: Pick<CaseFieldsProps, 'providers' | 'parents'>,
+): readonly { id: string; label: string }[] | null {
+  if (name === 'provider') return providers?.providers ?? null
+  if (name === 'parent')
+    return parents?.map(({ id, title }) => ({ id, label: visibleProse(title) })) ?? null
+  if (name !== 'isolation') return null
+  return ISOLATIONS.map((id) => ({ id, label: ISOLATION_LABELS[id] }))
 }
 
 function hintOf(field: NamedField, isBlank: boolean): string {

@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
+import type { MarkedStep } from '../../rendering/markdown/options.ts'
 import { memoryPage } from './addresses.ts'
 import { TextBox } from './text-box.tsx'
 
@@ -10,14 +11,21 @@ interface ProseProps {
   text: string
   /** The level of the heading above it. */
   under: 1 | 2
+  /** Of the whole text: the blocks that will run. */
+  steps?: readonly MarkedStep[] | undefined
 }
 
 /** Markdown of a case, rendered; as plain text if it is too complex to be rendered. */
-export async function Prose({ caseId, text, under }: ProseProps) {
+export async function Prose({ caseId, text, under, steps = [] }: ProseProps) {
   const { frontmatter, body } = splitFrontmatter(text)
   const headingShift = /^ {0,3}# /m.test(body) ? under : under - 1
-  const options = { base: memoryPage(caseId, ''), headingShift, idPrefix: 'text-' }
-  const html = await renderMarkdown(body, options)
+  const above = text.slice(0, text.length - body.length).split('\n').length - 1
+  const html = await renderMarkdown(body, {
+    base: memoryPage(caseId, ''),
+    headingShift,
+    idPrefix: 'text-',
+    steps: steps.map((step) => ({ ...step, line: step.line - above })),
+  })
   return (
     <>
       {frontmatter !== null && (
