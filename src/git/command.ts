@@ -111,13 +111,13 @@ async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitO
     },
     options.signal,
   )
-  if (isStuck) throw new GitError(`git ${args[0]} was ended: ${STUCK}`)
+  if (isStuck) throw new GitError(`git ${commandOf(args)} was ended: ${STUCK}`)
   if (exit === null && !isCut) {
     const how =
       signal === 'SIGKILL'
         ? `it may take ${timeoutMs} ms`
         : 'as by a damaged index or object, which git fsck names'
-    throw new GitError(`git ${args[0]} was ended by ${signal} (${how})`)
+    throw new GitError(`git ${commandOf(args)} was ended by ${signal} (${how})`)
   }
   return { exit: exit ?? -1, stdout, stderr: stderr.replace(/^hint:.*\n?/gm, '') }
 }
@@ -144,8 +144,7 @@ async function withoutPrograms(
 ): Promise<Record<string, string>> {
   // a repository in scratch has no other configuration than this
   if (options.env?.GIT_CONFIG_COUNT !== undefined) return {}
-  const command = args.find((_, at) => isCommand(args, at)) ?? ''
-  if (!THROUGH_FILTERS.test(command) && !args.includes('--filters')) return {}
+  if (!THROUGH_FILTERS.test(commandOf(args)) && !args.includes('--filters')) return {}
   const keys = await localPrograms(options)
   const pairs = keys.map((key, index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -154,6 +153,11 @@ async function withoutPrograms(
   return keys.length === 0
     ? {}
     : { ...Object.fromEntries(pairs.flat()), GIT_CONFIG_COUNT: String(keys.length) }
+}
+
+/** Empty if there is none. */
+function commandOf(args: readonly string[]): string {
+  return args.find((_, at) => isCommand(args, at)) ?? ''
 }
 
 /** The word after the options of git itself. */
@@ -221,7 +225,7 @@ export async function programObjection(
 export async function gitText(args: string[], options: GitCommandOptions): Promise<string> {
   const { exit, stdout, stderr } = await runGit(args, options)
   if (exit === 0) return stdout.toString()
-  throw gitFailed(args[0]!, stderr)
+  throw gitFailed(commandOf(args), stderr)
 }
 
 const QUIET = {

@@ -5,9 +5,11 @@ export class GitError extends Error {
 
 /** The error for what git said: with what to do if the repository is damaged. */
 export function gitFailed(command: string, stderr: string): GitError {
-  const lines = stderr.trim().split('\n')
-  const said = lines.find((line) => line.startsWith('fatal: ')) ?? lines[0]!
-  const what = said.replace(/^(?:fatal|error): /, '')
+  const said = Array.from(stderr.matchAll(/^(?:fatal|error): (.+)/gm), ([, what]) => what!)
+  const what =
+    said.length > 2
+      ? `${said[0]}; ${said.at(-1)}`
+      : said.join('; ') || stderr.trim().split('\n', 1)[0]
   return new GitError(`git ${command} failed: ${what}${adviceFor(stderr)}`)
 }
 
@@ -17,7 +19,7 @@ const ADVICE: [damage: RegExp, advice: string][] = [
     '.git/index is damaged: remove it, then run git reset, which makes it again',
   ],
   [
-    /inflate|corrupt|unable to unpack|unable to read (?:tree|sha1)|missing (?:object|blob|tree|commit)|bad (?:tree )?object|loose object/,
+    /inflate|corrupt|unable to unpack|unable to read (?:tree|sha1)|Could not read|missing (?:object|blob|tree|commit)|bad (?:tree )?object|loose object/,
     'an object of the repository is missing or damaged: git fsck names it; fetch or copy it from another clone',
   ],
   [

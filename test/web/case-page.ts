@@ -176,7 +176,10 @@ t.test('the history is the main column', async (t) => {
   await t.test('with the box for the answer below the question', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(html, '<title>● question · Told in order ·')
-    t.match(textOf(html, 'status'), /question waits for your answer\. 8 or &lt;24&gt; hours\? Answer$/)
+    t.match(
+      textOf(html, 'status'),
+      /question waits for your answer\. 8 or &lt;24&gt; hours\? Answer$/,
+    )
     t.match(textOf(html, 'history-2'), /Ada asked 8 or &lt;24&gt; hours\? Your answer/)
     t.match(formTag(html, 'answer-form'), `action="/cases/${id}/answer"`)
   })
