@@ -60,7 +60,6 @@ inBrowser(
     const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
     await isLive(page)
     await page.locator('#case-context').getByText('What the case asks for.').waitFor()
-    await page.getByText('Prose · ').waitFor()
 
     await commentOn(page, 'remove the export', 'Keep it.')
     await commentOn(page, '30', 'Why 30?')
