@@ -186,7 +186,10 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
   })
 
   await t.test('another runs the tests as a plan of one step, once it is approved', async (t) => {
-    await page.locator('#status').getByRole('button', { name: /^Just run/ }).press('Enter')
+    await page
+      .locator('#status')
+      .getByRole('button', { name: /^Just run/ })
+      .press('Enter')
     await page.waitForURL('**/session/1')
     t.match(await page.locator('#plan').innerText(), 'npm test -- --fast')
     await isLive(page)

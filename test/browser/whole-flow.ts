@@ -977,9 +977,7 @@ inBrowser('from the list and a new case to RESOLVED, with a second tab', async (
     const change = (from: string, to: string) =>
       writeFileSync(proofFile, readFileSync(proofFile, 'utf8').replace(from, to))
     change('1 - works', '1 - does nothing')
-    await page
-      .locator('#proof-content', { hasText: 'does nothing' })
-      .waitFor({ state: 'attached' })
+    await page.locator('#proof-content', { hasText: 'does nothing' }).waitFor({ state: 'attached' })
     await verify('test-log').click()
     await page.getByRole('dialog').getByText('changed while the page was open').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
