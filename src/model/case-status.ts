@@ -107,7 +107,12 @@ function blocked({ case: { state, reason } }: CaseFolder): Status {
   const why = (reason ?? '').trim()
   return state === 'BLOCKED'
     ? on('This case is blocked.', why || 'No reason is given.', null)
-    : on('A question waits for your answer.', why || 'No question was given.', nextAct('answer'), 'warn')
+    : on(
+        'A question waits for your answer.',
+        why || 'No question was given.',
+        nextAct('answer'),
+        'warn',
+      )
 }
 
 function closed(folder: CaseFolder, { unapplied }: CaseFacts): Status {

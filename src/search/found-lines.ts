@@ -1,6 +1,6 @@
 /** The lines that a result shows of a file, from its text in the index with its matches marked. */
 
-import { FIELDS, MARK } from './indexed-text.ts'
+import { MARK } from './indexed-text.ts'
 
 export interface MatchingLine {
   /** From 1. */
@@ -14,8 +14,7 @@ export interface MatchingLine {
 const MAX_TEXT = 240
 /** Characters of a longer line that are shown before its first match. */
 const BEFORE = 60
-const { open, close, split, parts, field } = MARK
-const FIELD_MARKS = new RegExp(`^${field}+`)
+const { open, close, split, parts } = MARK
 
 /** The lines with matches. `weight` is higher for more words, and for whole phrases. */
 export function foundLines(highlighted: string): (MatchingLine & { weight: number })[] {
@@ -48,10 +47,7 @@ function readMarks(line: string, isOpen: boolean): Omit<MatchingLine, 'line'> {
   for (const piece of line.split(/([\x02\x03])/)) {
     if (piece === open) from = text.length
     else if (piece === close && from !== null) marks.push([from, text.length])
-    else
-      text += piece
-        .replaceAll(split, '')
-        .replace(FIELD_MARKS, (found) => `${FIELDS[found.length - 1]}:`)
+    else text += piece.replaceAll(split, '')
     if (piece === close) from = null
   }
   if (from !== null) marks.push([from, text.length]) // the match goes on in the next line

@@ -6,9 +6,8 @@ import type { CaseEntry } from '../workspace/case-entry.ts'
 /** Of a longer file only the beginning is searched. */
 const MAX_CHARACTERS = 256 * 1024
 
-/** Frontmatter fields with text for people. */
-export const FIELDS = ['title', 'reason', 'tags', 'outcome', 'diff']
-const FIELD_NAME = new RegExp(`^(${FIELDS.join('|')}):`)
+/** The one field of the frontmatter whose lines are found, without its name: title, tags and outcome have a column. */
+const REASON = 'reason:'
 /** A line that continues the field above it, such as a list item. */
 const CONTINUES_FIELD = /^([ \t]|- |$)/
 /** Lines that every file of this kind contains. */
@@ -25,10 +24,8 @@ export const MARK = {
   close: '\x03',
   /** Before the parts of the names of a line. */
   parts: '\x04',
-  /** As often as the place of a field in `FIELDS`, instead of its name. */
-  field: '\x05',
 }
-const MARKS = /[\0-\x05]/g
+const MARKS = /[\0-\x04]/g
 
 /** Scripts without blanks between words, and Korean, which attaches particles: each character is a word. */
 export const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々`
@@ -75,10 +72,9 @@ export function indexedText(name: string, text: string): string {
     .map((line, index) => {
       if (BOILERPLATE.test(line)) return ''
       if (head === 0 || index > head) return indexedLine(line)
-      const [start = '', field = ''] = FIELD_NAME.exec(line) ?? []
-      if (!CONTINUES_FIELD.test(line)) isSearched = start !== ''
-      if (!isSearched) return ''
-      return MARK.field.repeat(FIELDS.indexOf(field) + 1) + indexedLine(line.slice(start.length))
+      const isReason = name === 'case.md' && line.startsWith(REASON)
+      if (!CONTINUES_FIELD.test(line)) isSearched = isReason
+      return isSearched ? indexedLine(isReason ? line.slice(REASON.length).trim() : line) : ''
     })
     .join('\n')
 }
@@ -94,7 +90,7 @@ export interface IndexedCase {
   /** The names and hashes of the files that can be read. */
   files: [name: string, hash: string][]
   title: string
-  /** Also the outcome and the id. */
+  /** Also the title, the outcome and the id. */
   tags: string
 }
 
@@ -109,6 +105,6 @@ export function indexedCase({ id, file, sessions, proofs, notes }: CaseEntry): I
   return {
     files: files.filter(([, hash]) => hash !== ''),
     title: Buffer.from(title).toString(), // a part of a text would keep all of it in memory
-    tags: [...tags, outcome, id].join(' '),
+    tags: [indexedLine(title), ...tags, outcome, id].join(' '),
   }
 }

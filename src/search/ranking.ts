@@ -3,27 +3,36 @@ import type { SearchIndex } from './search-index.ts'
 
 type Scored = [number: number, score: number]
 
+/** What people wrote about a case; the other columns have what its sessions and tests put out. */
+const WRITTEN = '{tags description notes}'
+
 /**
- * Ranks cases by the BM25 scores of their files, those with a match in the title first, and equal ones by id. All numbers
- * of cases are below `size`.
+ * Ranks cases by the BM25 scores of their files: those with a match in the title first, then those with one in what
+ * people wrote, then the others, and equal ones by id. All numbers of cases are below `size`.
  */
 export function createRanking(
   tables: Pick<SearchTables, 'scores' | 'titleScores'>,
   expression: string,
   { size, id }: Pick<SearchIndex, 'size' | 'id'>,
 ): (group: readonly number[], limit: number) => Scored[] {
-  let inTitles: Float32Array | undefined
-  let everywhere: Float32Array | undefined
+  const places = [
+    () => tables.titleScores(expression),
+    () => tables.scores(`${WRITTEN} : (${expression})`),
+    () => tables.scores(expression),
+  ]
+  const known: Float32Array[] = []
 
   return (group, limit) => {
-    if (group.length === 0) return []
-    inTitles ??= sums(tables.titleScores(expression), size())
-    const titled = best(group, inTitles, limit, id)
-    if (titled.length === limit) return titled // most matches need no score
-    everywhere ??= sums(tables.scores(expression), size())
-    const known = new Set(titled.map(([number]) => number))
-    const others = group.filter((number) => !known.has(number))
-    return [...titled, ...best(others, everywhere, limit - titled.length, id)]
+    const found: Scored[] = []
+    let others = group
+    for (const [at, scores] of places.entries()) {
+      if (others.length === 0 || found.length === limit) break // most matches need no score
+      known[at] ??= sums(scores(), size())
+      found.push(...best(others, known[at], limit - found.length, id))
+      const ranked = new Set(found.map(([number]) => number))
+      others = others.filter((number) => !ranked.has(number))
+    }
+    return found
   }
 }
 

@@ -43,8 +43,8 @@ export interface IndexDeps {
 }
 
 /** Change these when `indexedText` returns something else for the same text. */
-const COMPLETE = 'format 1, complete'
-const BEHIND = 'format 1, behind'
+const COMPLETE = 'format 2, complete'
+const BEHIND = 'format 2, behind'
 const BEGIN_MS = 1000
 /** Sessions write often, so their cases are indexed when they pause or when somebody searches. */
 const QUIET_MS = 4000

@@ -6,11 +6,12 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { Database } from '../state/database.ts'
-import { caseOf, createSearchTables } from '../state/search-tables.ts'
+import { caseOf, createSearchTables, TEXT_COLUMNS } from '../state/search-tables.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { foundLines, type MatchingLine } from './found-lines.ts'
+import { columnOf } from './indexed-text.ts'
 import { type Filters, phraseExpression, type SearchQuery, wordExpression } from './query.ts'
 import { compare, createRanking } from './ranking.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
@@ -104,7 +105,7 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
     return [true, false].map((is) => numbers.filter((number) => having.has(number) === is))
   }
 
-  /** Of each case the rows that are in most lists; of equal ones the first by name. */
+  /** Of each case the rows that are in most lists; of equal ones what people wrote. */
   async function bestRows(lists: readonly (readonly number[])[]): Promise<number[]> {
     const counts = new Map<number, number>()
     for (const row of lists.flat()) counts.set(row, (counts.get(row) ?? 0) + 1)
@@ -118,7 +119,12 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
     const nameOf = (row: number) => names.get(row) ?? ''
     const chosen = new Map<number, number>()
     return rows
-      .sort((a, b) => counts.get(b)! - counts.get(a)! || compare(nameOf(a), nameOf(b)))
+      .sort(
+        (a, b) =>
+          counts.get(b)! - counts.get(a)! ||
+          placeOf(nameOf(a)) - placeOf(nameOf(b)) ||
+          compare(nameOf(a), nameOf(b)),
+      )
       .filter((row) => {
         const count = (chosen.get(caseOf(row)) ?? 0) + 1
         chosen.set(caseOf(row), count)
@@ -140,7 +146,13 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
     }
     return (number: number): LineOfFile[] =>
       (found.get(number) ?? [])
-        .sort((a, b) => b.weight - a.weight || compare(a.name, b.name) || a.line - b.line)
+        .sort(
+          (a, b) =>
+            placeOf(a.name) - placeOf(b.name) ||
+            b.weight - a.weight ||
+            compare(a.name, b.name) ||
+            a.line - b.line,
+        )
         .slice(0, MAX_LINES)
         .map(({ name, line, text, marks }) => {
           const file = `${shown}/${index.id(number)}/${name}`
@@ -211,6 +223,11 @@ export function createSearch({ layout, database, catalog, lists, log }: SearchDe
         .slice(0, limit)
     },
   }
+}
+
+/** Descriptions and notes come before what sessions and tests put out. */
+function placeOf(name: string): number {
+  return TEXT_COLUMNS.indexOf(columnOf(name))
 }
 
 /** With the score for the word itself in addition to that for words that begin so. */

@@ -16,7 +16,6 @@ import { listRoutes } from './list/routes.tsx'
 import { logRoutes } from './log/routes.tsx'
 import { memoryRoutes } from './memory/routes.tsx'
 import { newCaseRoutes } from './new-case/routes.tsx'
-import { paletteRoutes } from './palette/routes.ts'
 import { proofRoutes } from './proof/routes.tsx'
 import { searchRoutes } from './search/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
@@ -56,7 +55,6 @@ export function pages(service: HttpDeps, isSilent: IsSilent): Pages {
     agentsRoutes(deps),
     setupRoutes(deps),
     helpRoutes(deps),
-    paletteRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

@@ -100,13 +100,3 @@ t.test('what pages link to from their question marks is there', async (t) => {
   for (const { page, anchor } of Object.values(HELP_TOPICS))
     t.match(await get(`/help/${page}`), `id="text-${anchor}"`)
 })
-
-t.test('the command palette finds the pages', async (t) => {
-  const { json } = await app.request('GET', '/help-links')
-  const found = json as { title: string; href: string }[]
-  t.match(
-    found.find(({ href }) => href === '/help/console'),
-    { title: /console/i },
-  )
-  t.equal(found.filter(({ href }) => !href.includes('#')).length, NAMES.length + 2)
-})

@@ -34,7 +34,7 @@ t.test('what a browser may do with each kind of page and file', async (t) => {
   const artifacts = `${ref.path}/artifacts`
   const table: [path: string, type: string, policy: string, headers?: Record<string, string>][] = [
     ['/', html, policy('self')],
-    ['/?q=x', html, policy('self')],
+    ['/?type=x', html, policy('self')],
     ['/find', html, policy('self')],
     ['/find?q=x', html, policy('self')],
     ['/find?q=state:x', html, policy('self')],

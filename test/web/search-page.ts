@@ -1,5 +1,4 @@
 import t from 'tap'
-import { textOf } from '../fixtures/page-text.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 t.test('the page of the full text search', async (t) => {
@@ -26,18 +25,43 @@ t.test('the page of the full text search', async (t) => {
   )
   await app.request('PUT', `/cases/${other.id}/state`, { state: 'BLOCKED' })
 
-  t.test('the one field of the list offers it', async (t) => {
-    const list = await page('/')
-    t.equal(list.match(/type="search"/g)?.length, 1)
-    t.notMatch(list, 'Show matching lines')
-    t.match(await page('/?q=lock+held'), /href="\/find\?q=lock%20held"[^>]*>Show matching lines</)
-    const some = /href="\/find\?q=lock%20xyzzyqq"[^>]*>\s*Find cases with some of these words/
-    t.match(await page('/?q=lock+xyzzyqq'), some)
-  })
+  t.test(
+    'the API, its page and the words of the list have the same cases in the same order',
+    async (t) => {
+      const notes = (id: string, text: string) =>
+        app.request('PUT', `/cases/${id}/memory/notes.md`, text)
+      const noted = await app.newCase({ title: 'Noted', tags: ['lexeme'] })
+      await notes(noted.id, 'A lexeme is here.\n')
+      const logged = await app.newCase({ title: 'Logged' })
+      const content = 'ok 1 - lexeme lexemes\n'.repeat(20)
+      await app.request('POST', `/cases/${logged.id}/proof`, { type: 'log', content })
+      const both = await app.newCase({ title: 'The lexeme' })
+      await notes(both.id, 'One lexeme.\n')
+      await app.request('POST', `/cases/${both.id}/proof`, { type: 'log', content })
+      const found = (await app.request('GET', '/search?q=lexeme')).json
+      const wanted = ['The lexeme', 'Noted', 'Logged']
+      t.strictSame(
+        found.map(({ title }: { title: string }) => title),
+        wanted,
+        'notes before output',
+      )
+      const files = (at: number) =>
+        found[at].lines.map(({ file }: { file: string }) => file.split('/').at(-2))
+      t.match(files(0), [both.id, 'proof'], 'and so do their lines')
+      t.strictSame(files(1), [noted.id], 'no line is one of the frontmatter')
+      const { headers } = await app.request('GET', '/?q=lexeme')
+      const pages = await Promise.all(
+        ['/find?q=lexeme', headers.location!].map((path) => page(path)),
+      )
+      for (const html of pages) {
+        const ids = [...html.matchAll(/<a href="\/case\/([^"]*)" data-row/g)].map(([, id]) => id)
+        t.strictSame(ids, [both.id, noted.id, logged.id])
+      }
+    },
+  )
 
   t.test('each case with its lines, where they stand, and what matches in them', async (t) => {
     const html = await page('/find?q=LOCK+waits')
-    t.equal(textOf(html, 'search'), 'Search all content / Search')
     t.match(html, 'name="q" value="LOCK waits"')
     t.match(html, /<title>LOCK waits · Search · [^<]+ · Casefile<\/title>/)
     t.match(

@@ -36,7 +36,8 @@ function leaveField(event: KeyboardEvent): void {
 }
 
 function go(key: string): boolean {
-  const target = withKeys().find((each) => each.dataset.key === key)
+  const targets = withKeys().filter((each) => each.dataset.key === key)
+  const target = targets.find((each) => !each.closest('.site')) ?? targets[0]
   if (!target) return false
   activate(target)
   return true
@@ -106,7 +107,7 @@ export function showHelp(): void {
   })
 }
 
-/** What the key of an element does; also what the palette calls it. */
+/** What the key of an element does; also what the search calls it. */
 export function nameOf(element: HTMLElement): string {
   const label = element.dataset.keyName ?? element.getAttribute('aria-label')
   const byLabel = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined
@@ -117,7 +118,10 @@ export function nameOf(element: HTMLElement): string {
 function announce(): void {
   const areAnnounced = areOn()
   document.documentElement.classList.toggle('keys-off', !areAnnounced)
-  for (const element of document.querySelectorAll<HTMLElement>('[data-key], [data-help]')) {
+  // the button of the search names Ctrl-K itself
+  for (const element of document.querySelectorAll<HTMLElement>(
+    '[data-key]:not([data-palette]), [data-help]',
+  )) {
     if (areAnnounced) element.setAttribute('aria-keyshortcuts', element.dataset.key ?? '?')
     else element.removeAttribute('aria-keyshortcuts')
   }

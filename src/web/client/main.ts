@@ -45,7 +45,7 @@ import { startTimes } from './times.ts'
  *   data-key-name      what the key does, if the element's own name does not say it
  *   data-row           a row for j and k
  *   data-help          opens the list of keys
- *   data-palette       opens the command palette (palette.tsx)
+ *   data-palette       opens the search (search/client.tsx)
  *   data-opens         the id of the disclosure that the button opens
  *   data-copy          the text that the button copies
  *   data-copy-from     the address of the text that the button copies

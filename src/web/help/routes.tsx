@@ -5,7 +5,6 @@ import { AppError } from '../../model/app-error.ts'
 import { renderText } from '../../rendering/markdown/markdown.ts'
 import type { Rendered } from '../../rendering/markdown/options.ts'
 import type { PageDeps } from '../deps.ts'
-import type { PaletteLink } from '../palette/routes.ts'
 import {
   API_PAGE,
   API_REFERENCE,
@@ -13,7 +12,6 @@ import {
   HELP_ANCHORS,
   HELP_PICTURES,
   helpPage,
-  PALETTE_HELP,
 } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import {
@@ -47,22 +45,6 @@ export function helpRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
         concepts={concepts ? await render(concepts, help, 1) : null}
       />,
     )
-  })
-
-  app.get(PALETTE_HELP, pageHeaders(), (c) => {
-    const { pages, questions } = read()
-    return c.json<PaletteLink[]>([
-      ...[...pages.values()].map(({ name, title }) => ({
-        title,
-        detail: 'help',
-        href: helpPage(name),
-      })),
-      ...questions.map(({ text, href }) => ({
-        title: text,
-        detail: 'help',
-        href,
-      })),
-    ])
   })
 
   app.get(API_REFERENCE, (c) => c.redirect(helpPage(API_PAGE)))

@@ -2,8 +2,6 @@ import { numberText } from '../../model/amounts.ts'
 import { FILTERED, type FilterName, type NamedField } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { STATE_GROUP_LABELS, STATE_GROUPS, stateLabel } from '../../model/state-groups.ts'
-import { SearchField } from '../search/search-field.tsx'
-import { searchPage } from '../shell/addresses.ts'
 import type { Listing } from './data.ts'
 import { type Filters, hasFilters, listAddress, type Words } from './filters.ts'
 
@@ -13,12 +11,34 @@ interface FilterBarProps {
   words: Words
 }
 
-/** The filters: a form with a text and values of fields, and the groups as links with counts. */
+/** The groups as links with counts, and the values of fields in a menu. */
 export function FilterBar({ filters, list, words }: FilterBarProps) {
   return (
     <search class="list-filters stack">
-      <form id="filters" class="filter-form row" method="get" action="/">
-        <SearchField id="filter-q" value={filters.q} label="Search cases" />
+      <div class="row">
+        <GroupChips filters={filters} list={list} />
+        <FilterMenu filters={filters} words={words} />
+      </div>
+      <p class="filter-result" id="filter-result">
+        <span role="status">{resultText(filters, list)}</span>{' '}
+        {hasFilters(filters) && (
+          <a href="/" data-filter>
+            Clear filters
+          </a>
+        )}
+      </p>
+    </search>
+  )
+}
+
+function FilterMenu({ filters, words }: Omit<FilterBarProps, 'list'>) {
+  const chosen = FILTERED.filter(({ filter }) => filters[filter as FilterName].length > 0)
+  return (
+    <details class="filter-menu" id="filter-menu">
+      <summary class="chip" data-key="f">
+        Filter{chosen.length > 0 && <span class="chip-count"> {chosen.length}</span>}
+      </summary>
+      <form id="filters" class="card form" method="get" action="/">
         {FILTERED.map((field) => (
           <FieldSelect field={field} words={words} filters={filters} />
         ))}
@@ -29,22 +49,10 @@ export function FilterBar({ filters, list, words }: FilterBarProps) {
             ),
         )}
         <button type="submit" class="filter-submit">
-          Search
+          Show
         </button>
       </form>
-      <GroupChips filters={filters} list={list} />
-      <p class="filter-result" id="filter-result">
-        <span role="status">{resultText(filters, list)}</span>{' '}
-        {filters.q !== '' && list.fitting > 0 && (
-          <a href={searchPage(filters.q)}>Show matching lines</a>
-        )}{' '}
-        {hasFilters(filters) && (
-          <a href="/" data-filter>
-            Clear filters
-          </a>
-        )}
-      </p>
-    </search>
+    </details>
   )
 }
 
@@ -70,13 +78,11 @@ function FieldSelect({ field, words, filters }: FieldSelectProps) {
   const id = `filter-${name}`
   const label = LABELS[name] ?? ((text) => text)
   return (
-    <div class="filter-word">
-      <label class="visually-hidden" for={id}>
-        {field.label}
-      </label>
+    <div class="field">
+      <label for={id}>{field.label}</label>
       <select id={id} name={name}>
         <option value="" selected={value === ''}>
-          Any {name}
+          Any
         </option>
         {options.map((option) => (
           <option value={option} selected={option === value}>

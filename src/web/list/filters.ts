@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ServiceContext } from '../../http/context.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
-import { oneOf, triageQuery } from '../../http/schemas/query.ts'
+import { caseFilters, oneOf, triageQuery } from '../../http/schemas/query.ts'
 import type { TriageQuery } from '../../http/triage.ts'
 import {
   FILTER_NAMES,
@@ -13,9 +13,8 @@ import { STATE_GROUPS } from '../../model/state-groups.ts'
 import type { CaseLists } from '../../workspace/index/lists.ts'
 import { CASES } from '../shell/addresses.ts'
 
-/** The filters in the address of the list: a text, and for each field the values that match. */
+/** The filters in the address of the list: for each field the values that match. */
 export interface Filters extends Record<FilterName, string[]> {
-  q: string
   group: string[]
   needs: NonNullable<TriageQuery['needs']>
 }
@@ -23,7 +22,8 @@ export interface Filters extends Record<FilterName, string[]> {
 const LISTS = ['group', 'needs', ...FILTER_NAMES] as const
 
 const query = {
-  ...triageQuery,
+  needs: triageQuery.needs,
+  ...caseFilters,
   group: oneOf(z.enum(STATE_GROUPS, { error: `expected some of ${STATE_GROUPS.join(', ')}` })),
 }
 
@@ -33,9 +33,11 @@ export function filtersOf(c: ServiceContext): Filters {
     const filled = values.filter((value) => /[^,\s]/.test(value))
     return name in query && filled.length > 0 ? [[name, filled] as const] : []
   })
-  const { q = '', ...lists } = parseQuery(query, Object.fromEntries(sent))
-  const filters = Object.fromEntries(LISTS.map((name) => [name, lists[name] ?? []]))
-  return { q: q.trim(), ...filters } as Filters
+  const lists = parseQuery(query, Object.fromEntries(sent))
+  const filters: Partial<Filters> = Object.fromEntries(
+    LISTS.map((name) => [name, lists[name] ?? []]),
+  )
+  return filters as Filters
 }
 
 /** The page of the list, from 1. */
@@ -52,7 +54,6 @@ export function hasFilters(filters: Filters): boolean {
 export function listAddress(filters: Filters, changes: Partial<Filters> = {}, page = 1): string {
   const wanted = { ...filters, ...changes }
   const fields = [
-    ...(wanted.q === '' ? [] : [`q=${encodeURIComponent(wanted.q)}`]),
     ...LISTS.filter((name) => wanted[name].length > 0).map(
       (name) => `${name}=${wanted[name].map(encodeURIComponent).join(',')}`,
     ),

@@ -2,7 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import { unboundConversations } from '../agents/recent-conversations.ts'
 import type { PageAssets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
-import { AGENTS, changesOf, NEW_CASE, searchPage } from '../shell/addresses.ts'
+import { AGENTS, changesOf, NEW_CASE } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { ProblemItems } from '../shell/problems.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
@@ -111,9 +111,8 @@ function UnboundNotice({ service }: Pick<ListPageProps, 'service'>) {
 }
 
 function NothingFits({ filters }: { filters: Filters }) {
-  const { q, group, ...others } = filters
-  const isOnlyWaiting =
-    q === '' && group.join() === 'waiting' && Object.values(others).flat().length === 0
+  const { group, ...others } = filters
+  const isOnlyWaiting = group.join() === 'waiting' && Object.values(others).flat().length === 0
   return (
     <section class="card list-empty">
       <h2>{isOnlyWaiting ? 'Nothing needs you' : 'No matches'}</h2>
@@ -122,13 +121,6 @@ function NothingFits({ filters }: { filters: Filters }) {
           ? 'No plan, question, failure or proof waits for you.'
           : 'No case matches these filters.'}
       </p>
-      {q !== '' && (
-        <p>
-          <a class="button primary" href={searchPage(q)}>
-            Find cases with some of these words
-          </a>
-        </p>
-      )}
     </section>
   )
 }

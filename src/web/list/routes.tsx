@@ -4,7 +4,7 @@ import { stampOf } from '../../files/safe-read.ts'
 import type { ServiceEnv } from '../../http/context.ts'
 import { SETTINGS_FILE } from '../../model/settings.ts'
 import type { PageDeps } from '../deps.ts'
-import { CASES } from '../shell/addresses.ts'
+import { CASES, SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { listing } from './data.ts'
 import { filtersOf, pageOf, wordsOf } from './filters.ts'
@@ -16,6 +16,8 @@ export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
+    // words are searched in one place
+    if (c.req.query('q')?.trim()) return c.redirect(`${SEARCH}${new URL(c.req.url).search}`)
     const filters = filtersOf(c)
     const list = await listing(service, filters, pageOf(c))
     const facts = await rowFacts(

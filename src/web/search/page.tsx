@@ -5,7 +5,6 @@ import { CASES, searchPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { FoundCaseItem } from './found-case.tsx'
-import { SearchField } from './search-field.tsx'
 
 /** The result of a search; null before anything is searched. */
 export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { error: string } | null
@@ -28,7 +27,15 @@ export function SearchPage({ assets, q, outcome }: SearchPageProps) {
       <h1>Search</h1>
       <search class="search-box">
         <form id="search" method="get" action="/find">
-          <SearchField id="search-q" value={q} label="Search all content" autofocus={q === ''} />
+          <input
+            type="search"
+            name="q"
+            value={q}
+            aria-label="Search"
+            autocomplete="off"
+            spellcheck={false}
+            autofocus={q === ''}
+          />
           <button type="submit">Search</button>
         </form>
       </search>

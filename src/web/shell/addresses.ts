@@ -18,11 +18,6 @@ export const FOUND_AGENTS = '/agents/found'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
-/** The cases that the command palette finds; below it, by id, the files of a case. */
-export const PALETTE_CASES = '/palette'
-/** The help pages that it finds. */
-export const PALETTE_HELP = '/help-links'
-
 /** `anchor` is that of a heading, as on GitHub. */
 export function helpPage(name: string, anchor?: string): string {
   return `${HELP}/${name}${anchor === undefined ? '' : `#${HELP_ANCHORS}${anchor}`}`

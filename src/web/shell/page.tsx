@@ -91,6 +91,8 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
             type="button"
             class="jump needs-script"
             data-palette
+            data-key="/"
+            data-key-name="Search"
             aria-haspopup="dialog"
             aria-keyshortcuts="Control+K Meta+K"
           >
