@@ -55,6 +55,8 @@ import { isInterrupted, moveTo, recover } from './working-tree.ts'
 export interface RecordSync {
   sync(options: { dryRun: boolean }): Promise<SyncResult>
   status(): Promise<SyncStatus>
+  /** What `status` found last; null before the first. */
+  known(): SyncStatus | null
   /** Undoes what a sync that was killed has begun. Call it at start, before anything is read. */
   recover(): Promise<void>
   /** Resolves when no sync runs. */
@@ -85,6 +87,12 @@ const UNDONE = 'undid what a sync that was killed had begun'
 export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   const { layout, log, now } = deps
   let running: Promise<unknown> = Promise.resolve()
+  let known: SyncStatus | null = null
+
+  async function status(): Promise<SyncStatus> {
+    known = await readSyncStatus(layout, deps.stateDir)
+    return known
+  }
 
   async function sync({ dryRun }: { dryRun: boolean }): Promise<SyncResult> {
     const result = newResult(dryRun, now())
@@ -331,7 +339,8 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       running = result.catch(() => {})
       return result
     },
-    status: () => readSyncStatus(layout, deps.stateDir),
+    status,
+    known: () => known,
     async recover() {
       const found = await findDotGit(layout.memoryRoot, () => null)
       if (!found || !isInterrupted(found.gitDir)) return

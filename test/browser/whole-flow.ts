@@ -15,6 +15,7 @@ import { foundAgents } from '../fixtures/found-agents.ts'
 import { inLongLane, isFull, isLong } from '../fixtures/full.ts'
 import { pngOf } from '../fixtures/pictures.ts'
 import { git, must, step } from '../fixtures/session-client.ts'
+import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const SAMPLE = new URL('../../sample-workspace', import.meta.url).pathname
@@ -258,71 +259,6 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
     })
   })
 
-  await t.test('a sync says what was sent, received, kept and lost', async (t) => {
-    const id = RESOLVED.split('/')[2]
-    const moved = { commits: 0, cases: [] as object[] }
-    const result = {
-      state: 'conflicts',
-      code: null,
-      reason: null,
-      at: new Date().toISOString(),
-      upstream: 'origin/main',
-      committed: null,
-      received: { commits: 1, cases: [{ id, title: 'Sign-in <b>fails</b>' }] },
-      sent: {
-        commits: 2,
-        cases: Array.from({ length: 7 }, (_, at) => ({ id, title: `No ${at}` })),
-      },
-      copies: [
-        { case_id: id, file: `cases/${id}/case.md`, copy: `cases/${id}/case.conflict-1.md` },
-      ],
-      renumbered: [{ case_id: id, from: 1, to: 2 }],
-      restored: [{ case_id: id }],
-      broken: [{ file: `cases/${id}/history.md`, message: 'no heading' }],
-    }
-    const status = {
-      kind: 'own',
-      upstream: 'origin/main',
-      reason: null,
-      ahead: 2,
-      behind: 1,
-      uncommitted: 3,
-      last: null as object | null,
-    }
-    await page.route('**/sync', (route) =>
-      route.fulfill({ json: route.request().method() === 'POST' ? result : status }),
-    )
-    await page.goto(url)
-    await page
-      .getByText('3 changed files and 2 commits to send, 1 to receive · no sync yet')
-      .waitFor()
-    Object.assign(status, { ahead: 0, uncommitted: 0, last: result })
-    await page.getByRole('button', { name: 'Sync' }).click()
-    await page.getByText('1 commit to receive · last sync just now').waitFor()
-    const said = (await page.locator('#sync-result').innerText()).replace(/\s+/g, ' ')
-    for (const part of [
-      'In sync with origin/main, but something needs you.',
-      'case.md could not be merged. Yours stays; the other version is case.conflict-1.md.',
-      'history.md came from others, and cannot be read: no heading',
-      'Sent 2 commits: No 0, No 1, No 2, No 3, No 4 and 2 more cases',
-      'Received 1 commit: Sign-in <b>fails</b>',
-      'stays: it was deleted in one clone and changed in another.',
-      'session 1 is now session 2, as two clones had used its number.',
-    ])
-      t.match(said, part)
-    Object.assign(result, {
-      state: 'stopped',
-      reason: 'The remote is away.',
-      code: 'x',
-      sent: moved,
-    })
-    await page.getByRole('button', { name: 'Sync' }).click()
-    await page.getByText('Nothing was sent. The remote is away.').waitFor()
-    await page.reload()
-    await page.getByText('Nothing was sent. The remote is away.').waitFor()
-    await page.unroute('**/sync')
-  })
-
   await t.test('Ctrl K leads to cases and actions', async (t) => {
     await page.goto(url + RESOLVED)
     await isLive(page)
@@ -561,6 +497,17 @@ const CASES = Object.fromEntries(
     },
   ]),
 )
+
+inBrowser('the record is synced from the list', async (t, visitor) => {
+  const clone = await openSyncedClone(t, { dir: makeOrigin(t), name: 'a' })
+  await must(clone, 'POST', '/cases', { title: 'Sign-in <b>fails</b>' })
+  const page = await visitor.open(clone.url)
+  await page.getByText(/^\d changed files? to send · no sync yet$/).waitFor()
+  await page.getByRole('button', { name: 'Sync' }).click()
+  await page.getByText('Nothing to send · last sync just now').waitFor()
+  const said = (await page.locator('.sync-report').innerText()).replace(/\s+/g, ' ')
+  t.match(said, 'In sync with origin/main. Sent 1 commit: Sign-in <b>fails</b>')
+})
 
 inBrowser('from the list and a new case to RESOLVED, with a second tab', async (t, visitor) => {
   visitor.expect(/status of 4(?:09|12)|ERR_FAILED/)

@@ -4,6 +4,8 @@ import t from 'tap'
 import { must } from '../fixtures/session-client.ts'
 import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
+const wordsOf = (html: string) => html.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
+
 t.test('two clones share a record', async (t) => {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })
@@ -18,6 +20,7 @@ t.test('two clones share a record', async (t) => {
   t.throws(() => a.git('rev-parse', '--verify', 'HEAD'), 'a dry run commits nothing')
   t.match(a.git('status', '--porcelain'), /^\?\? /m, 'and stages nothing')
   t.match(await must(a, 'GET', '/sync'), { last: null, upstream: 'origin/main' })
+  t.match(wordsOf((await a.request('GET', '/')).text), /\d changed files? to send · no sync yet/)
 
   const first = await a.sync()
   t.match(first, {
@@ -95,6 +98,17 @@ t.test('two clones share a record', async (t) => {
   t.teardown(() => process.umask(umask))
   const result = await b.sync()
   t.match(result, conflicts)
+  await must(b, 'GET', '/sync')
+  const list = wordsOf((await b.request('GET', '/')).text)
+  for (const part of [
+    'Nothing to send · last sync ',
+    'In sync with origin/main, but something needs you.',
+    'by.json could not be merged. Yours stays; the other version is by.conflict-',
+    'stays: it was deleted in one clone and changed in another.',
+    'Sent 2 commits: ',
+    'Received 1 commit: ',
+  ])
+    t.match(list, part)
   const copies = result.copies.toSorted((x, y) => (x.file < y.file ? -1 : 1))
   t.match(
     copies,

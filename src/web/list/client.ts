@@ -1,6 +1,6 @@
 import { startRowReturn, storeListAddress } from '../client/list-return.ts'
 import { refresh, refreshAtMostEvery } from '../client/refresh.ts'
-import { startSync } from './client/sync.tsx'
+import { startSync } from './client/sync.ts'
 
 /** Every case of the workspace may change the list. */
 const REFRESH_MS = 1000

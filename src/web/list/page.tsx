@@ -12,7 +12,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters, type Words } from './filters.ts'
 import { NoCases, type NoCasesProps } from './no-cases.tsx'
 import type { RowFacts } from './row-facts.ts'
-import { SyncForm, SyncResult } from './sync-form.tsx'
+import { SyncForm, SyncReport } from './sync-line.tsx'
 
 interface ListPageProps {
   service: PageDeps['service']
@@ -39,7 +39,7 @@ export function ListPage({ service, assets, filters, list, words, facts, start }
     >
       <div class="list-head row">
         <h1>{isNew ? 'Set up Casefile' : 'Cases'}</h1>
-        <SyncForm />
+        <SyncForm status={service.sync.known()} />
         {!isBare && (
           <a class="button primary" href={NEW_CASE}>
             New case
@@ -51,7 +51,7 @@ export function ListPage({ service, assets, filters, list, words, facts, start }
           A few questions about <bdi>{assets.workspace}</bdi>, then your first case.
         </p>
       )}
-      <SyncResult />
+      <SyncReport status={service.sync.known()} />
       <WorkspaceNotice service={service} />
       <UnboundNotice service={service} />
       <AttentionIcons />

@@ -1,53 +1,41 @@
-import { counted } from '../../../model/amounts.ts'
-import { directionOf } from '../../../rendering/direction.ts'
-import { visibleName, visibleText } from '../../../rendering/hidden-characters.ts'
-import { element } from '../../client/dom.ts'
-import { casePage } from '../../shell/addresses.ts'
+import { counted } from '../../model/amounts.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import type { SyncResult, SyncStatus } from '../../sync/sync-result.ts'
+import { casePage } from '../shell/addresses.ts'
+import { Time } from '../shell/time.tsx'
 
-interface NamedCase {
-  id: string
-  title: string
+/** How the record compares with the remote, with the button that shares it; nothing without a remote. */
+export function SyncForm({ status }: { status: SyncStatus | null }) {
+  if (!isShared(status)) return null
+  const { last } = status
+  return (
+    <form class="sync row needs-script" id="sync" data-send="POST" action="/sync">
+      <span class="small muted">
+        {stateText(status)}
+        {' · '}
+        {last === null ? (
+          'no sync yet'
+        ) : (
+          <>
+            {last.state === 'stopped' ? 'last tried' : 'last sync'} <Time at={last.at} />
+          </>
+        )}
+      </span>
+      <button type="submit" class="compact">
+        Sync
+      </button>
+    </form>
+  )
 }
 
-interface Moved {
-  commits: number
-  cases: NamedCase[]
-}
-
-/** What `POST /sync` answers. */
-export interface SyncResult {
-  state: 'in_sync' | 'conflicts' | 'stopped'
-  code: string | null
-  reason: string | null
-  at: string
-  upstream: string | null
-  committed: { cases: NamedCase[] } | null
-  received: Moved
-  sent: Moved
-  copies: { case_id: string | null; file: string; copy: string }[]
-  renumbered: { case_id: string; from: number; to: number }[]
-  restored: { case_id: string }[]
-  broken: { file: string; message: string }[]
-}
-
-/** What `GET /sync` answers. */
-export interface SyncStatus extends BriefStatus {
-  last: SyncResult | null
-}
-
-/** What the line in the head of the list is made from. */
-export interface BriefStatus {
-  kind: string | null
-  upstream: string | null
-  reason: string | null
-  ahead: number
-  behind: number
-  uncommitted: number
-  last: Pick<SyncResult, 'at' | 'state'> | null
+/** Git stores the record, and there is a remote, or was at the last sync: HEAD may be detached for a moment. */
+function isShared(status: SyncStatus | null): status is SyncStatus {
+  return status !== null && status.kind !== null && (status.upstream ?? status.last) !== null
 }
 
 /** As in `2 commits to send, 1 to receive`. What the remote got since the last sync is not known. */
-function stateText({ upstream, ahead, behind, uncommitted }: BriefStatus): string {
+function stateText({ upstream, ahead, behind, uncommitted }: SyncStatus): string {
   if (upstream === null) return 'No branch to send to'
   const own = [
     ...(uncommitted > 0 ? [counted(uncommitted, 'changed file')] : []),
@@ -60,34 +48,25 @@ function stateText({ upstream, ahead, behind, uncommitted }: BriefStatus): strin
   return `${own.join(' and ')} to send${received}`
 }
 
-export function stateView(status: BriefStatus): HTMLElement {
-  const { last } = status
-  return element(
-    <span>
-      {stateText(status)}
-      {' · '}
-      {last === null ? (
-        'no sync yet'
-      ) : (
-        <>
-          {last.state === 'stopped' ? 'last tried' : 'last sync'}{' '}
-          <time datetime={last.at} title={last.at} data-as="ago">
-            {last.at}
-          </time>
-        </>
-      )}
-    </span>,
-  )
-}
+/** The service checks these each time it is asked: the last sync may have stopped for one that is fixed since. */
+const CHECKED = ['no_repository', 'no_remote', 'detached_head', 'unfinished_merge']
+/** So long a sync that left nothing to do is reported. */
+const REPORTED_MS = 60_000
 
-/** Why a sync would stop. */
-export function obstacleView(reason: string): HTMLElement {
-  return element(
-    <div class="notice" data-tone="warn">
-      <strong>The record can't be synced now.</strong>{' '}
-      <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>
-    </div>,
-  )
+/** Why a sync would stop, or what the last one did, also one that was started in a terminal. */
+export function SyncReport({ status }: { status: SyncStatus | null }) {
+  if (!isShared(status)) return null
+  const { reason, last } = status
+  if (reason !== null)
+    return (
+      <div class="notice sync-report" data-tone="warn" role="status">
+        <strong>The record can't be synced now.</strong>{' '}
+        <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>
+      </div>
+    )
+  if (last === null || (last.code !== null && CHECKED.includes(last.code))) return null
+  const isOld = Date.now() - Date.parse(last.at) > REPORTED_MS
+  return last.state === 'in_sync' && isOld ? null : <Report result={last} />
 }
 
 const TONES = {
@@ -96,13 +75,13 @@ const TONES = {
   stopped: 'bad',
 }
 
-export function resultView(result: SyncResult): HTMLElement {
+function Report({ result }: { result: SyncResult }) {
   const { state, reason, upstream, received, sent, copies, renumbered, restored, broken } = result
   const titles = titlesIn(result)
   const link = (id: string) => <CaseLink id={id} title={titles.get(id) ?? id.slice(0, 8)} />
   const isQuiet = state === 'in_sync' && received.commits + sent.commits + renumbered.length === 0
-  return element(
-    <div class="notice" data-tone={TONES[state]}>
+  return (
+    <div class="notice sync-report" data-tone={TONES[state]} role="status">
       <strong>{headText(state, upstream)}</strong>{' '}
       {reason !== null && <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>}
       {isQuiet && 'Nothing was new on either side.'}
@@ -134,7 +113,7 @@ export function resultView(result: SyncResult): HTMLElement {
           </li>
         ))}
       </ul>
-    </div>,
+    </div>
   )
 }
 
@@ -146,7 +125,8 @@ function headText(state: SyncResult['state'], upstream: string | null): string {
 
 const MAX_NAMED = 5
 
-function MovedItem({ what, moved: { commits, cases } }: { what: string; moved: Moved }) {
+function MovedItem({ what, moved }: { what: string; moved: SyncResult['sent'] }) {
+  const { commits, cases } = moved
   if (commits === 0) return null
   const more = cases.length - MAX_NAMED
   return (
@@ -163,7 +143,7 @@ function MovedItem({ what, moved: { commits, cases } }: { what: string; moved: M
   )
 }
 
-function CaseLink({ id, title }: NamedCase) {
+function CaseLink({ id, title }: { id: string; title: string }) {
   return (
     <a href={casePage(id)}>
       <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
