@@ -1,6 +1,5 @@
 import { join, relative } from 'node:path'
 import type { MemoryKind } from '../git/memory-kind.ts'
-import type { InitDeps, InitOptions } from './deps.ts'
 import {
   commitMessageHook,
   commitMessageLine,
@@ -12,12 +11,19 @@ import {
 } from './git-hooks.ts'
 import type { MemoryPlace } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
-import type { Step } from './steps.ts'
+import { noteStep, type Step } from './steps.ts'
 
 interface Place extends MemoryPlace {
   kind: MemoryKind
   /** Whether the repository or the worktree of the cases is still to be made. */
   isNew: boolean
+}
+
+export interface HookChoice {
+  /** Whether to install the git hooks; null leaves them, and says so. */
+  hooks: boolean | null
+  /** The program's own path, for a hook that does not find it on the PATH. */
+  program: string
 }
 
 interface OfferedHook {
@@ -38,13 +44,9 @@ const REASONS = {
 }
 
 /** The steps that install the hooks if they are wanted and possible. A note has the line to add to one that exists. */
-export async function planGitHooks(
-  place: Place,
-  { hook, yes }: InitOptions,
-  deps: InitDeps,
-): Promise<{ steps: Step[]; notes: string[] }> {
-  if (hook === false) return { steps: [], notes: [] }
-  const offered = await Promise.all([checkingHook(place, deps), namingHook(place, deps)])
+export async function gitHookSteps(place: Place, { hooks, program }: HookChoice): Promise<Step[]> {
+  if (hooks === false) return []
+  const offered = await Promise.all([checkingHook(place, program), namingHook(place, program)])
   const notes = offered.flatMap(({ path, line, aim, present }) =>
     present === null || present === 'ours'
       ? []
@@ -54,12 +56,10 @@ export async function planGitHooks(
         ],
   )
   const missing = offered.filter(({ present }) => present === null)
-  if (missing.length === 0) return { steps: [], notes }
-  const { operator } = deps
-  const asked = operator && !yes ? operator : null
-  const isWanted = hook ?? (asked ? await asked.wantsHooks(missing.map(({ path }) => path)) : yes)
-  if (!isWanted) notes.push('No hook is installed; --hook installs the hooks')
-  return { steps: isWanted ? missing.map(hookStep) : [], notes }
+  if (missing.length > 0 && hooks === null) {
+    notes.push('No hook is installed; --hook installs the hooks')
+  }
+  return [...(hooks ? missing.map(hookStep) : []), noteStep(...notes)]
 }
 
 function hookStep({ path, text }: OfferedHook): Step {
@@ -75,19 +75,19 @@ function hookStep({ path, text }: OfferedHook): Step {
 }
 
 /** Runs `casefile check` before a commit of cases: in the repository that has them. */
-async function checkingHook(place: Place, deps: InitDeps): Promise<OfferedHook> {
+async function checkingHook(place: Place, program: string): Promise<OfferedHook> {
   const { kind, code, memoryRoot } = place
   const committed = kind === 'with-code' ? code.top : memoryRoot
-  const places = placesIn(committed, place, deps)
+  const places = placesIn(committed, place, program)
   const found = await hookIn(committed, 'pre-commit', place)
   const [text, line] = [preCommitHook(places), preCommitLine(places)]
   return { ...found, text, line, aim: 'To check commits' }
 }
 
 /** Names sessions in the commits of the code. */
-async function namingHook(place: Place, deps: InitDeps): Promise<OfferedHook> {
+async function namingHook(place: Place, program: string): Promise<OfferedHook> {
   const { top } = place.code
-  const places = placesIn(top, place, deps)
+  const places = placesIn(top, place, program)
   const found = await hookIn(top, 'commit-msg', place)
   const [text, line] = [commitMessageHook(places), commitMessageLine(places)]
   return { ...found, text, line, aim: 'To name sessions in commits' }
@@ -96,7 +96,7 @@ async function namingHook(place: Place, deps: InitDeps): Promise<OfferedHook> {
 function placesIn(
   committed: string,
   { kind, root, memoryRoot }: Place,
-  { program }: InitDeps,
+  program: string,
 ): HookPlaces {
   return {
     kind,

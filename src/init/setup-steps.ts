@@ -1,22 +1,14 @@
-/** The steps that change settings: of the workspace, of an agent, and who may sign. */
+/** The steps of the setup that change the settings of an agent, and who may sign. */
 
 import { join } from 'node:path'
-import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
-import { SETTINGS_FILE } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { AgentHooks } from '../runners/agents/install/agent-hooks.ts'
-import {
-  planHooks,
-  planRemovals,
-  usualChange,
-  writeHooks,
-} from '../runners/agents/install/hook-change.ts'
+import { planHooks, usualChange, writeHooks } from '../runners/agents/install/hook-change.ts'
 import { hookFiles } from '../runners/agents/install/hook-files.ts'
 import type { HookPlaces } from '../runners/agents/install/service-hooks.ts'
 import { shownByGit } from '../runners/agents/install/shown-by-git.ts'
 import { hooksReport } from '../runners/agents/install/status.ts'
-import { type SettingsEdit, writeSettings } from '../settings/change-settings.ts'
 import type { TrustFile } from '../settings/trust-file.ts'
 import { planSigner, writeSigner } from '../signing/allowed-signers.ts'
 import { ownSignerLine } from '../signing/signing-key.ts'
@@ -25,9 +17,7 @@ import { type Step, shownPath } from './steps.ts'
 
 /** Adds the operator's key to `allowed_signers`; null if it is there. Throws without a key that may sign. */
 export async function signerStep(root: string): Promise<Step | null> {
-  const edit = await ownSignerLine(root)
-    .then((line) => planSigner(root, line))
-    .catch(nameOption)
+  const edit = await planSigner(root, await ownSignerLine(root))
   if (edit.after === null) return null
   return {
     planned: [`Add your key to ${ALLOWED_SIGNERS}`],
@@ -35,36 +25,6 @@ export async function signerStep(root: string): Promise<Step | null> {
     async write() {
       await writeSigner(root, edit)
       return [`Added your key to ${ALLOWED_SIGNERS}`]
-    },
-  }
-}
-
-function nameOption(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== 'bad_request') throw error
-  const { message } = error
-  throw new AppError('bad_request', message, { errors: [{ path: 'sign_approvals', message }] })
-}
-
-/** Writes casefile.md; null if it stays as it is. `lines` say what is set. */
-export function settingsStep(
-  root: string,
-  edit: SettingsEdit,
-  lines: { planned: readonly string[]; done: readonly string[] },
-): Step | null {
-  if (edit.before === edit.after) return null
-  const [create, created] =
-    edit.before === null
-      ? [
-          [`Create ${SETTINGS_FILE} with all settings as comments`],
-          [`Created ${SETTINGS_FILE} with all settings as comments`],
-        ]
-      : [[], []]
-  return {
-    planned: [...create, ...lines.planned],
-    files: [{ path: join(root, SETTINGS_FILE), bytes: Buffer.from(edit.after) }],
-    async write() {
-      await writeSettings(root, edit)
-      return [...created, ...lines.done]
     },
   }
 }
@@ -100,24 +60,6 @@ export async function agentHooksStep(agent: AgentHooks, places: AgentHookPlaces)
       return [...(isChanged ? [`Wrote ${name}`] : []), ...notes].map(visibleText)
     },
   }
-}
-
-/** Takes the hooks of these agents out of every place that has them. */
-export async function hookRemovalSteps(
-  agents: readonly AgentHooks[],
-  places: HookPlaces & { trust: TrustFile },
-): Promise<Step[]> {
-  const changes = []
-  for (const agent of agents) changes.push(...(await planRemovals(agent, places)))
-  return changes.map((change) => ({
-    planned: [],
-    files: [{ path: change.path, bytes: change.after === null ? null : Buffer.from(change.after) }],
-    places: [change.realPath],
-    async write() {
-      await writeHooks([change], places, { trust: places.trust, script: false })
-      return []
-    },
-  }))
 }
 
 /** What the person of new hooks has to know. `path`: of settings for this machine alone. */

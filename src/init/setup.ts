@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { stampOf } from '../files/safe-read.ts'
-import type { MemoryKind } from '../git/memory-kind.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
@@ -27,22 +26,18 @@ import {
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
-import { planSettings, settingsText } from '../settings/change-settings.ts'
+import { editableSettings, settingsText } from '../settings/change-settings.ts'
 import type { TrustFile } from '../settings/trust-file.ts'
 import { workingFolder } from '../settings/workdir.ts'
-import { findSigningKey, keyName } from '../signing/signing-key.ts'
 import { readMemory } from '../workspace/memory-files.ts'
-import { FIRST_SETTINGS } from './first-settings.ts'
-import { hookAgent } from './hook-agent.ts'
-import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'
 import { nextCommands } from './next-commands.ts'
+import { planSetup, type SetupChange } from './plan-setup.ts'
 import { type ProposedIntent, proposeIntent } from './proposed-intent.ts'
-import { agentHooksStep, hookRemovalSteps, settingsStep, signerStep } from './setup-steps.ts'
-import { type PlannedFile, requireWritable, shownPath, writeSteps } from './steps.ts'
+import { shownFiles, writeSteps } from './steps.ts'
 
 type Tests = Pick<ProjectTests, 'command' | 'source' | 'report'>
 
-export interface SetupStatus extends MemoryStatus {
+export interface SetupStatus {
   /** Whether casefile.md exists. */
   configured: boolean
   /** The hash of casefile.md; null if there is none that can be read. */
@@ -51,36 +46,19 @@ export interface SetupStatus extends MemoryStatus {
   agents: Agent[]
   tests: Tests | null
   checklist: readonly string[]
-  sign_approvals: boolean
-  /** The operator's SSH key, as they would recognize it; null without one. */
-  signing_key: string | null
   hooks: Pick<HookStatus, 'agent' | 'place' | 'installed' | 'warnings'>[]
-}
-
-/** What is not given stays as it is; null takes the setting away. */
-export interface SetupChange {
-  provider?: string | undefined
-  in_terminal?: boolean | undefined
-  /** The agents whose hooks are taken out, wherever they are installed. */
-  remove_hooks?: readonly string[] | undefined
-  tests?: string | null | undefined
-  checklist?: readonly string[] | undefined
-  sign_approvals?: boolean | undefined
-  memory?: MemoryKind | undefined
 }
 
 export interface ChangeOptions {
   /** Only says what would be written. */
   isDry?: boolean
-  /** Gets the hash of casefile.md before anything is written; throws if it is not the one that was read. */
+  /** Gets the hash of casefile.md before anything is planned; throws if it is not the one that was read. */
   check?(settingsSha256: string | null): void
 }
 
 export interface Changed {
   /** Relative to the workspace, or absolute outside of it. */
   wrote: string[]
-  /** Files that had only hooks in them; paths as in `wrote`. */
-  removed: string[]
   /** The two commands that come next in a terminal. */
   next: string[]
 }
@@ -97,8 +75,12 @@ export interface CaseSetup {
 }
 
 export interface Setup {
-  /** Asks each agent, unless it is given what they answered. */
-  status(answered?: Agent[]): Promise<SetupStatus>
+  /** What was found on this machine the last time; null before. Pages never wait for the agents. */
+  lastAgents(): Agent[] | null
+  /** Asks each agent, which may take 5 s, unless that was done a moment ago. */
+  findAgents(options?: { again: boolean }): Promise<Agent[]>
+  /** What the files say now; `agents` as they were found. */
+  status(agents: Agent[]): Promise<SetupStatus>
   change(wanted: SetupChange, options?: ChangeOptions): Promise<Changed>
   /** Whether a provider is an agent whose hooks are installed for this workspace. */
   hasHooks(provider: string): Promise<boolean>
@@ -116,27 +98,24 @@ interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environme
   providers: Pick<Providers, 'statuses'>
 }
 
-/** What a new case must prove if its project has tests. */
-export const ALL_TESTS_PASS = 'All tests pass (test-log, required)'
-
-/** Asking the agents takes up to 5 s, and pages ask often. */
+/** Each question starts the programs of all agents. */
 const AGENTS_MS = 10_000
 
 export function createSetup(deps: SetupDeps): Setup {
   const { layout, settings, environment, state, trust, providers } = deps
   const { root, memoryRoot } = layout
   const places: HookPlaces = { root, stateDir: state.root, environment }
-  let known: { at: number; agents: Promise<Agent[]> } | null = null
+  let last: Agent[] | null = null
+  let asked: { at: number; agents: Promise<Agent[]> } | null = null
 
-  function findAgents(): Promise<Agent[]> {
-    if (known === null || performance.now() - known.at > AGENTS_MS) {
-      const agents = providers.statuses().then(agentsIn)
-      agents.catch(() => {
-        known = null
-      })
-      known = { at: performance.now(), agents }
+  async function ask(): Promise<Agent[]> {
+    try {
+      last = agentsIn(await providers.statuses())
+      return last
+    } catch (error) {
+      asked = null
+      throw error
     }
-    return known.agents
   }
 
   async function hasHooks(provider: string): Promise<boolean> {
@@ -148,15 +127,18 @@ export function createSetup(deps: SetupDeps): Setup {
   return {
     hasHooks,
     hookLevels: (heard) => leveledReport(places, heard),
-    async status(answered) {
-      const [present, agents, { hooks }, memory, stamp, hash, key] = await Promise.all([
+    lastAgents: () => last,
+    findAgents({ again = false } = { again: false }) {
+      if (again || asked === null || performance.now() - asked.at > AGENTS_MS)
+        asked = { at: performance.now(), agents: ask() }
+      return asked.agents
+    },
+    async status(agents) {
+      const [present, { hooks }, stamp, hash] = await Promise.all([
         settings(),
-        answered ?? findAgents(),
         hooksReport(places),
-        memoryStatus(layout),
         stampOf(join(root, SETTINGS_FILE)),
         settingsHash(root),
-        findSigningKey(root),
       ])
       const tests = await findTests(root, present)
       return {
@@ -166,9 +148,6 @@ export function createSetup(deps: SetupDeps): Setup {
         agents,
         tests: tests && withoutId(tests),
         checklist: present.checklist,
-        ...memory,
-        sign_approvals: present.signApprovals,
-        signing_key: key && keyName(key),
         hooks: hooks.map(({ agent, place, installed, warnings }) => ({
           agent,
           place,
@@ -179,36 +158,22 @@ export function createSetup(deps: SetupDeps): Setup {
     },
 
     async change(wanted, { isDry = false, check } = {}) {
-      const { provider, in_terminal: inTerminal = false, memory, sign_approvals: signs } = wanted
       const present = await settings()
-      if (provider !== undefined) providerOf(provider, present)
-      const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
-      const unhooked = [...new Set(wanted.remove_hooks)].map(hookAgent)
-      if (agent && unhooked.includes(agent)) throw bothWays(agent.id)
-      const git = memory && (await planMemory(layout, memory))
-      const signer = signs === true ? await signerStep(root) : null
-      const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
-      check?.(edit.before === null ? null : sha256(edit.before))
-      const hooks = agent && (await agentHooksStep(agent, { ...places, memoryRoot, trust }))
-      const removals = await hookRemovalSteps(unhooked, { ...places, trust })
-      // casefile.md comes last: once it is there, the workspace counts as set up
-      const isOnlyRemoval = Object.keys(wanted).every((key) => key === 'remove_hooks')
-      const last = isOnlyRemoval ? null : settingsStep(root, edit, { planned: [], done: [] })
-      const steps = [...(git ?? []), signer, hooks, ...removals, last].filter(
-        (step) => step !== null,
-      )
-      await requireWritable(steps)
+      const before = await editableSettings(root)
+      check?.(before === null ? null : sha256(before))
+      const steps = await planSetup(wanted, {
+        ...places,
+        memoryRoot,
+        trust,
+        settings: present,
+        before,
+      })
       if (!isDry) {
-        known = null
+        asked = null
         await writeSteps(steps, root)
       }
-      const files = steps.flatMap((step) => step.files)
-      const named = (some: readonly PlannedFile[]) => some.map(({ path }) => shownPath(root, path))
-      return {
-        wrote: named(files.filter(({ bytes }) => bytes !== null)),
-        removed: named(files.filter(({ bytes }) => bytes === null)),
-        next: nextCommands({ provider: provider ?? present.provider, inTerminal }),
-      }
+      const { provider = present.provider, in_terminal: inTerminal = false } = wanted
+      return { wrote: shownFiles(steps, root), next: nextCommands({ provider, inTerminal }) }
     },
 
     async proposedIntent({ case: { workdir, checklist } }) {
@@ -245,22 +210,6 @@ export function createSetup(deps: SetupDeps): Setup {
         return plan?.source ?? null
       }
     },
-  }
-}
-
-function bothWays(agent: string): AppError {
-  const message = `the hooks of ${agent} cannot be installed and removed at once`
-  return new AppError('bad_request', `Leave out in_terminal or remove_hooks: ${message}.`, {
-    errors: [{ path: 'remove_hooks', message }],
-  })
-}
-
-function settingValues({ provider, tests, checklist, sign_approvals }: SetupChange) {
-  return {
-    ...(provider === undefined ? {} : { provider }),
-    ...(tests === undefined ? {} : { tests }),
-    ...(checklist === undefined ? {} : { checklist: [...checklist] }),
-    ...(sign_approvals === undefined ? {} : { sign_approvals }),
   }
 }
 

@@ -8,16 +8,18 @@ import { storageError } from '../files/storage-error.ts'
 import { writeObstacle } from '../files/write-obstacle.ts'
 import { AppError } from '../model/app-error.ts'
 
-/** A file or folder that a step creates, replaces or deletes. */
+/** A file or folder that a step creates or replaces. */
 export interface PlannedFile {
   path: string
-  /** What it will contain; null if it is deleted; undefined for a folder, or a file that git makes, which does not exist yet. */
-  bytes?: Uint8Array | null
+  /** What it will contain; undefined for a folder, or a file that git makes, which does not exist yet. */
+  bytes?: Uint8Array
 }
 
 export interface Step {
   /** What it will do, as lines; empty if the operator need not know. */
   planned: readonly string[]
+  /** What it leaves alone, and why. */
+  notes?: readonly string[]
   files: readonly PlannedFile[]
   /** Other paths where it must be able to write: in git's folder, and in this machine's state. */
   places?: readonly string[]
@@ -25,6 +27,11 @@ export interface Step {
   instead?: string
   /** Returns what it did, as lines. */
   write(): Promise<readonly string[]>
+}
+
+/** A step that writes nothing, and says why. */
+export function noteStep(...notes: string[]): Step {
+  return { planned: [], notes, files: [], write: async () => [] }
 }
 
 /** Throws `storage_failed` if a step could not write one of its files, as far as permissions show. */
@@ -66,7 +73,6 @@ export async function writeSteps(steps: readonly Step[], root: string): Promise<
 /** Whether the file is as planned, though the step failed: it may have failed only when it synced the folder. */
 async function isWritten({ path, bytes }: PlannedFile): Promise<boolean> {
   if (bytes === undefined) return (await stampOf(path)) !== null
-  if (bytes === null) return (await stampOf(path)) === null
   try {
     const read = await readRegular(await realPathOf(path), { maxBytes: bytes.length })
     return read.ok && read.bytes.equals(bytes)
@@ -99,4 +105,9 @@ function unfinished(
 /** Relative to the workspace, or absolute outside of it. */
 export function shownPath(root: string, path: string): string {
   return isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path
+}
+
+/** The files of the steps, with these paths. */
+export function shownFiles(steps: readonly Step[], root: string): string[] {
+  return steps.flatMap(({ files }) => files.map(({ path }) => shownPath(root, path)))
 }

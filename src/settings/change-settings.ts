@@ -22,20 +22,9 @@ export interface SettingsEdit {
 export type SettingValues = Readonly<Record<string, YamlValue>>
 
 /**
- * `first` is the text that a new file starts from; a setting that it has as a comment is set where that still stands.
- * Throws `unreadable_file` if the present file cannot be read.
+ * The text of casefile.md with these settings. `first` is the text that a new file starts from; a setting that it has
+ * as a comment is set where that still stands.
  */
-export async function planSettings(
-  root: string,
-  values: SettingValues,
-  first: string,
-): Promise<SettingsEdit> {
-  const before = await editableSettings(root)
-  const present = before ?? first
-  return { before, after: settingsWith(present, values, first) }
-}
-
-/** The text of casefile.md with these settings; `first` as in `planSettings`. */
 export function settingsWith(present: string, values: SettingValues, first: string): string {
   const read = readDocument(present)
   const isSet = (key: string) => read.ok && read.document.fields?.has(key) === true

@@ -1,10 +1,8 @@
 import type { HttpDeps } from '../http/deps.ts'
 import type { Assets } from './assets.ts'
-import type { KnownSetup } from './setup/known-setup.ts'
 
 /** What the pages read from, and where their script and styles are. */
 export interface PageDeps {
   service: HttpDeps
   assets: Assets
-  setup: KnownSetup
 }

@@ -20,7 +20,6 @@ import { proofRoutes } from './proof/routes.tsx'
 import { searchRoutes } from './search/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
 import type { IsSilent } from './session/silent-logs.ts'
-import { rememberSetup } from './setup/known-setup.ts'
 import { setupRoutes } from './setup/routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
@@ -34,11 +33,7 @@ export function pages(service: HttpDeps, isSilent: IsSilent): Pages {
     hasAgents: () => recentConversations(service).length > 0,
     waiting: waitingCount(service),
   })
-  const deps: PageDeps = {
-    service,
-    assets,
-    setup: rememberSetup(service.setup),
-  }
+  const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
   app.route('/', assets.routes)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -45,7 +45,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await agents.waitFor()
     t.ok(await page.getByRole('radio', { name: /^Claude Code/ }).isChecked())
     t.ok(await page.getByRole('radio', { name: /^Gemini CLI/ }).isDisabled())
-    t.ok(await page.locator('#setup-where').isVisible())
+    t.match(await page.locator('#setup-answers').innerText(), 'casefile hooks install')
     await fits(t, page, 'the setup')
   })
 
@@ -54,53 +54,22 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await page.getByRole('radio', { name: /^Claude Code/ }).focus()
     for (const _ of [1, 2]) await page.keyboard.press('ArrowDown')
     t.ok(await page.getByRole('radio', { name: /^No agent/ }).isChecked())
-    t.notOk(await page.locator('#setup-where').isVisible(), 'nobody starts an agent')
-    const steps = page.locator('.next-steps')
-    t.match(await steps.innerText(), 'You write a runbook')
-    t.notMatch(await steps.innerText(), 'plans.', 'no agent plans')
-    await page.getByRole('button', { name: 'Look again' }).press('Enter')
+    await page.getByRole('button', { name: 'Check again' }).press('Enter')
     await page.locator('#setup-answers:not([aria-busy])').waitFor()
     t.ok(await page.getByRole('radio', { name: /^No agent/ }).isChecked())
     t.equal(await page.inputValue('#setup-tests'), 'npm test -- --fast')
   })
 
   await t.test('a choice above the proposed one stays, too', async (t) => {
-    await page.getByRole('radio', { name: /^All tests pass/ }).check()
     const own = page.getByRole('radio', { name: /^No agent/ })
     await page.getByRole('radio', { name: /^Codex/ }).check()
     // asking again replaces the list
     await page.evaluate(() => document.querySelector('#setup-answers')!.append('old'))
-    await page.getByRole('button', { name: 'Look again' }).press('Enter')
+    await page.getByRole('button', { name: 'Check again' }).press('Enter')
     await page.locator('#setup-answers:not([aria-busy])').waitFor()
     t.notMatch(await page.locator('#setup-answers').innerText(), /old$/)
     t.ok(await page.getByRole('radio', { name: /^Codex/ }).isChecked())
-    await page.evaluate(() => {
-      for (const each of document.querySelectorAll<HTMLInputElement>('[name=provider]'))
-        each.checked = false
-    })
-    await page.locator('#save-setup').press('Enter')
-    t.match(await page.locator('#setup-form .form-error').innerText(), 'Choose who plans')
     await own.check()
-  })
-
-  await t.test('it lists what it will write, and the next commands', async (t) => {
-    const plan = page.locator('#setup-plan')
-    const text = (expected: string) =>
-      eventually(
-        () => plan.innerText(),
-        (now) => now.includes(expected),
-      )
-    t.match(await text('casefile open'), /casefile\.md\n[\s\S]*casefile new/)
-    await page.getByRole('radio', { name: /^Claude Code/ }).check()
-    await page.getByRole('radio', { name: /^I do, in my terminal/ }).check()
-    t.match(await text('.claude/settings.local.json'), /\nclaude/)
-    await page.getByRole('radio', { name: /^In a separate repository/ }).check()
-    t.match(await text('memory/.git'), '.git/info/exclude')
-    await page.getByRole('radio', { name: /^With the code/ }).check()
-    await page.getByRole('radio', { name: /^Casefile does/ }).check()
-    await page.getByRole('radio', { name: /^No agent/ }).check()
-    t.notOk(existsSync(join(service.root, 'casefile.md')), 'nothing is written before')
-    await fits(t, page, 'the setup with its list')
   })
 
   await t.test('it does not overwrite a casefile.md that an editor made meanwhile', async (t) => {
@@ -108,12 +77,12 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     const mine = '---\nprovider: codex # mine\n---\n'
     writeFileSync(file, mine)
     visitor.expect(/status of 412/)
-    await page.locator('#save-setup').press('Enter')
+    t.equal(await page.inputValue('#first-title'), '')
+    await page.getByRole('button', { name: 'Save, create and plan' }).press('Enter')
     const error = page.locator('#setup-form .form-error')
-    t.match(await error.innerText(), /was changed after this form.*provider: codex/)
+    t.match(await error.innerText(), /casefile\.md is not what you read/)
     t.equal(readFileSync(file, 'utf8'), mine)
     t.ok(await page.getByRole('radio', { name: /^No agent/ }).isChecked(), 'the own answer stays')
-    await page.getByRole('radio', { name: /^All tests pass/ }).check()
     t.equal(await page.inputValue('#setup-tests'), 'npm test -- --fast')
   })
 
@@ -220,45 +189,6 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     t.ok(await page.getByRole('button', { name: 'Start planning' }).last().isVisible())
     t.equal(await page.inputValue('#session-provider'), 'claude')
   })
-
-  await t.test(
-    'hooks are taken out only where that is chosen, and the form lists the files',
-    async (t) => {
-      const hooks = join(service.root, '.claude/settings.local.json')
-      await must(service, 'PUT', '/setup', { in_terminal: true })
-      const remove = page.getByRole('checkbox', { name: /^Remove the hooks of Claude Code/ })
-      const terminal = page.getByRole('radio', { name: /^I do, in my terminal/ })
-      const spawned = page.getByRole('radio', { name: /^Casefile does/ })
-      const plan = page.locator('#setup-plan')
-      await page.goto(`${service.url}/configure`)
-      await agents.waitFor()
-      t.ok(await terminal.isChecked())
-      await spawned.check()
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.waitForURL(`${service.url}/`)
-      t.ok(existsSync(hooks), 'they stay')
-
-      await page.goto(`${service.url}/configure`)
-      await remove.check()
-      t.ok(await spawned.isChecked(), 'the last answer counts')
-      await terminal.check()
-      t.notOk(await remove.isChecked())
-      await remove.check()
-      await eventually(
-        () => plan.innerText(),
-        (text) => /This will be deleted\s+\.claude\/settings\.local\.json/.test(text),
-      )
-      t.ok(existsSync(hooks), 'nothing is written before')
-      await page.getByRole('button', { name: 'Look again' }).press('Enter')
-      await page.locator('#setup-answers:not([aria-busy])').waitFor()
-      t.ok(await remove.isChecked())
-      await fits(t, page, 'the setup with installed hooks')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.waitForURL(`${service.url}/`)
-      t.notOk(existsSync(hooks))
-      t.match(await must(service, 'GET', '/setup'), { hooks: [], provider: 'claude' })
-    },
-  )
 
   await t.test('"Create and plan" makes no empty plan', async (t) => {
     await page.goto(`${service.url}/new`)

@@ -12,11 +12,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Place } from '../../src/runners/agents/install/agent-hooks.ts'
 import { HOOK_AGENTS, hookTarget } from '../../src/runners/agents/install/hook-agents.ts'
-import {
-  planHooks,
-  planRemovals,
-  writeHooks,
-} from '../../src/runners/agents/install/hook-change.ts'
+import { planHooks, writeHooks } from '../../src/runners/agents/install/hook-change.ts'
 import { installHookScript } from '../../src/runners/agents/install/service-hooks.ts'
 import { hooksReport } from '../../src/runners/agents/install/status.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
@@ -48,7 +44,7 @@ function person(t: Test) {
 }
 
 t.test('what Casefile made goes with its hooks, and nothing else', async (t) => {
-  const { root, home, run, places, trust } = person(t)
+  const { root, home, run } = person(t)
   const path = await run('install', 'claude', 'local')
   await run('install', 'claude', 'local', true)
   t.match(readFileSync(path, 'utf8'), / gate strict /)
@@ -63,13 +59,9 @@ t.test('what Casefile made goes with its hooks, and nothing else', async (t) => 
   const settings = '{ "model": "opus" } // mine\n'
   writeFileSync(join(root, '.claude/settings.json'), settings)
   const user = await run('install', 'gemini', 'user')
-  for (const place of ['local', 'project'] as const) await run('install', 'claude', place)
-  const changes = await Promise.all(HOOK_AGENTS.map((agent) => planRemovals(agent, places)))
-  t.strictSame(
-    changes.flat().map(({ agent, place }) => `${agent.id} ${place}`),
-    ['claude local', 'claude project', 'gemini user'],
-  )
-  await writeHooks(changes.flat(), places, { trust, script: false })
+  for (const what of ['install', 'remove'] as const)
+    for (const place of ['local', 'project'] as const) await run(what, 'claude', place)
+  await run('remove', 'gemini', 'user')
   t.equal(readFileSync(join(root, '.claude/settings.json'), 'utf8'), settings)
   t.notOk(existsSync(user))
   t.strictSame(existsSync(home), true)

@@ -1,15 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -160,107 +152,39 @@ t.test('a dry run says what would be written, and what comes next', async (t) =>
   t.notOk(readdirSync(app.root).some((name) => ['casefile.md', '.claude'].includes(name)))
 })
 
-t.test('takes hooks out, wherever they are', async (t) => {
-  const path = (name: string) => join(app.root, '.claude', name)
-  await must(app, 'PUT', '/setup?dry_run=true', { remove_hooks: ['claude'] })
-  const nothing = await must(app, 'PUT', '/setup', { remove_hooks: ['claude', 'gemini'] })
-  t.match(nothing, { wrote: [], removed: [], setup: { configured: false } })
-  t.notOk(readdirSync(app.root).includes('casefile.md'), 'nothing else is set up')
-
-  const mine = '{\n  "model": "opus" }\n'
-  mkdirSync(join(app.root, '.claude'))
-  writeFileSync(path('settings.local.json'), mine)
-  await must(app, 'PUT', '/setup', { provider: 'claude', in_terminal: true })
-  await must(app, 'PUT', '/setup', { provider: 'gemini', in_terminal: true })
-  // in another place too, and without a note of what was there before
-  const hooked = JSON.parse(readFileSync(path('settings.local.json'), 'utf8'))
-  const text = JSON.stringify({ hooks: hooked.hooks })
-  writeFileSync(path('settings.json'), text)
-  const user = join(app.root, 'home', '.gemini', 'settings.json')
-  const wanted = { remove_hooks: ['claude', 'gemini', 'claude'] }
-  const dry = await must(app, 'PUT', '/setup?dry_run=true', wanted)
-  t.match(dry.setup.hooks, [
-    { agent: 'claude', place: 'local' },
-    { agent: 'claude', place: 'project' },
-    { agent: 'gemini', place: 'user' },
-  ])
-  t.strictSame(dry.wrote, ['.claude/settings.local.json', '.claude/settings.json'])
-  t.strictSame(dry.removed, ['home/.gemini/settings.json'])
-  t.equal(readFileSync(path('settings.json'), 'utf8'), text, 'nothing is written')
-
-  const before = readFileSync(settings, 'utf8')
-  const { wrote, removed, setup } = await must(app, 'PUT', '/setup', wanted)
-  t.strictSame({ wrote, removed }, { wrote: dry.wrote, removed: dry.removed })
-  t.strictSame(setup.hooks, [])
-  t.equal(readFileSync(path('settings.local.json'), 'utf8'), mine, 'every byte is as before')
-  t.notOk(existsSync(user))
-  t.strictSame(JSON.parse(readFileSync(path('settings.json'), 'utf8')), {})
-  t.equal(readFileSync(settings, 'utf8'), before)
-
-  const both = { provider: 'codex', in_terminal: true, remove_hooks: ['codex'] }
-  t.match(await app.request('PUT', '/setup', both), {
-    status: 400,
-    json: { errors: [{ path: 'remove_hooks' }] },
+t.test('what it writes is what casefile init writes', async (t) => {
+  const cli = commandsHere(t, {
+    root: app.root,
+    env: {
+      PATH: `${join(app.root, 'bin')}:/usr/bin:/bin`,
+      HOME: join(app.root, 'home'),
+      CASEFILE_STATE_DIR: app.stateDir,
+      XDG_STATE_HOME: app.stateDir,
+    },
   })
-  t.match(await app.request('PUT', '/setup', { remove_hooks: ['runbook'] }), {
-    status: 400,
-    json: { errors: [{ path: 'remove_hooks[0]' }] },
-  })
-  const moved = { provider: 'claude', in_terminal: true, remove_hooks: ['gemini'] }
-  t.match(await must(app, 'PUT', '/setup', moved), { setup: { hooks: [{ agent: 'claude' }] } })
-
-  writeFileSync(path('settings.json'), '{ "hooks": ')
-  t.match(await app.request('PUT', '/setup', { remove_hooks: ['claude'] }), {
-    status: 409,
-    json: { code: 'unreadable_file', detail: /settings\.json/ },
-  })
-  t.match((await must(app, 'GET', '/setup')).hooks, [{ place: 'local' }, {}], 'nothing was removed')
-})
-
-t.test('signed approvals, and where git keeps the cases while that is undecided', async (t) => {
-  const app = await opened(t, {})
-  t.match(await must(app, 'GET', '/setup'), { memory: null, memory_choices: [] })
-  t.match(await app.request('PUT', '/setup', { memory: 'own-repo' }), {
-    status: 400,
-    json: { errors: [{ path: 'memory' }] },
-  })
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: app.root })
-  git('init', '-q')
-  const choices = ['with-code', 'own-repo', 'orphan-worktree']
-  t.match(await must(app, 'GET', '/setup'), { memory: null, memory_choices: choices })
-  const dry = await must(app, 'PUT', '/setup?dry_run=true', { memory: 'orphan-worktree' })
-  const files = ['memory/.git', 'memory/.gitignore', 'memory/.gitattributes']
-  t.strictSame(dry.wrote, ['.git/info/exclude', ...files, 'casefile.md'])
-  const withCode = await must(app, 'PUT', '/setup?dry_run=true', { memory: 'with-code' })
-  t.strictSame(withCode.wrote, ['casefile.md'])
-  const { wrote, setup } = await must(app, 'PUT', '/setup', { memory: 'orphan-worktree' })
-  t.strictSame(wrote, dry.wrote)
-  t.match(setup, { memory: 'orphan-worktree', memory_choices: [] })
-  t.match(await app.request('PUT', '/setup', { memory: 'own-repo' }), { status: 409 })
-  const { id } = await app.newCase()
-  t.ok(readdirSync(join(app.root, 'memory', 'cases')).includes(id))
-
-  git('config', 'gpg.format', 'ssh')
-  git('config', 'user.email', 'ada@example.com')
-  git('config', 'user.signingkey', join(app.root, 'missing'))
-  t.match(await app.request('PUT', '/setup', { sign_approvals: true }), {
-    status: 400,
-    json: { detail: /no SSH key to sign with/, errors: [{ path: 'sign_approvals' }] },
-  })
-  git('config', 'user.signingkey', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada')
-  t.match(await must(app, 'GET', '/setup'), {
-    sign_approvals: false,
-    signing_key: "git's user.signingkey",
-  })
-  const signed = await must(app, 'PUT', '/setup', { sign_approvals: true })
-  t.strictSame(signed.wrote, ['allowed_signers', 'casefile.md'])
-  t.match(signed.setup, { sign_approvals: true })
-  t.equal(
-    readFileSync(join(app.root, 'allowed_signers'), 'utf8'),
-    'ada@example.com namespaces="casefile" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5\n',
-  )
-  await must(app, 'PUT', '/setup', { sign_approvals: false })
-  t.match(await must(app, 'GET', '/setup'), { sign_approvals: false })
+  const changes = [
+    [{ provider: 'claude', tests: 'make check' }, '--agent claude --tests make\\ check'],
+    [
+      { provider: 'claude', tests: null, in_terminal: true },
+      '--agent claude --tests none --in-terminal',
+    ],
+  ] as const
+  for (const [body, options] of changes) {
+    const words = options.split(/(?<!\\) /).map((word) => word.replace('\\', ''))
+    const dry = await cli.run('init', '--dry-run', '--no-hook', '--json', ...words)
+    const { wrote } = await must(app, 'PUT', '/setup?dry_run=true', body)
+    t.match(dry, { code: 0, json: { wrote } })
+    t.match(wrote, ['casefile.md'].slice(body.tests === null ? 1 : 0))
+  }
+  await must(app, 'PUT', '/setup', changes[0][0])
+  const text = readFileSync(settings, 'utf8')
+  t.match(text, /^checklist: \["All tests pass \(test-log, required\)"\]/m)
+  rmSync(settings)
+  await cli.run('init', '--no-hook', '--agent', 'claude', '--tests', 'make check')
+  t.equal(readFileSync(settings, 'utf8'), text)
+  await must(app, 'PUT', '/setup', { checklist: ['A picture (image)'] })
+  await must(app, 'PUT', '/setup', { tests: 'make' })
+  t.match(await must(app, 'GET', '/setup'), { checklist: ['A picture (image)'] }, 'it stays')
 })
 
 t.test('errors of a change', async (t) => {

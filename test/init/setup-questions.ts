@@ -1,7 +1,7 @@
 import t from 'tap'
 import { askSetup, type Found } from '../../src/cli/init/setup-questions.ts'
 import { type Agent, proposedAgent } from '../../src/doctor/agents.ts'
-import type { SetupChoice } from '../../src/init/deps.ts'
+import type { SetupChoice } from '../../src/init/init-command.ts'
 
 const agent = (id: string, status: Agent['status'], more: Partial<Agent> = {}): Agent => ({
   id,
@@ -13,7 +13,7 @@ const agent = (id: string, status: Agent['status'], more: Partial<Agent> = {}): 
   can_hook: true,
   ...more,
 })
-const NOTHING: Found = { agents: [], tests: null, key: null }
+const NOTHING: Found = { agents: [], tests: null }
 
 /** Answers in order; the dialog fails if one is missing, or left over. */
 async function asked(found: Partial<Found>, answers: string[], given: SetupChoice = {}) {
@@ -40,9 +40,9 @@ const gemini = agent('gemini', 'not_installed', { advice: 'npm install gemini' }
 
 t.test('Enter takes what was found', async (t) => {
   const tests = { command: 'make test', source: 'Makefile' }
-  const found = { agents: [claude, codex, gemini], tests, key: 'id_ed25519' }
-  const { choice, shown, left } = await asked(found, ['', '', '', ''])
-  t.strictSame(choice, { agent: 'claude', inTerminal: false, tests: 'make test', sign: false })
+  const found = { agents: [claude, codex, gemini], tests }
+  const { choice, shown, left } = await asked(found, ['', '', ''])
+  t.strictSame(choice, { agent: 'claude', inTerminal: false, tests: 'make test' })
   t.strictSame(left, [])
   t.match(shown, /1\. ● CLAUDE 2\.1 \(found, logged in\)/)
   t.match(shown, /2\. ● CODEX \(found, not logged in: codex login\)/)
@@ -51,12 +51,12 @@ t.test('Enter takes what was found', async (t) => {
 })
 
 t.test('every question has other answers', async (t) => {
-  const found = { agents: [claude, codex], key: 'id_ed25519' }
-  const { choice, shown } = await asked(found, ['help', '9', '2', 'no', '2', 'npm run check', 'y'])
+  const found = { agents: [claude, codex] }
+  const { choice, shown } = await asked(found, ['help', '9', '2', 'no', '2', 'npm run check'])
   t.match(shown, /^1, 2 or 3\? \[1\] \nAnswer with 1, 2 or 3, or a name \(claude, codex, none\)\./m)
   t.match(shown, /^1 or 2\? \[1\] \nAnswer with 1 or 2\. Enter takes 1\.$/m)
   t.match(shown, /for the case that is current here \(casefile use --help\)/)
-  t.strictSame(choice, { agent: 'codex', inTerminal: true, tests: 'npm run check', sign: true })
+  t.strictSame(choice, { agent: 'codex', inTerminal: true, tests: 'npm run check' })
 })
 
 t.test('a command that no setting can be is asked for again', async (t) => {
@@ -69,12 +69,11 @@ t.test('without an agent it asks for no place, and proposes none', async (t) => 
   const { choice } = await asked({ agents: [gemini] }, ['', ''])
   t.match(choice, { agent: 'none', tests: 'none' })
   t.equal(choice.inTerminal, undefined)
-  t.equal(choice.sign, undefined, 'without a key there is nothing to sign with')
 })
 
 t.test('what the options say is not asked', async (t) => {
-  const given = { agent: 'claude', inTerminal: true, tests: 'x', sign: true }
-  t.strictSame((await asked({ agents: [claude], key: 'k' }, [], given)).choice, given)
+  const given = { agent: 'claude', inTerminal: true, tests: 'x' }
+  t.strictSame((await asked({ agents: [claude] }, [], given)).choice, given)
 })
 
 t.test('with two agents that are ready, none is proposed', async (t) => {

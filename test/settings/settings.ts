@@ -12,7 +12,7 @@ import t, { type Test } from 'tap'
 import { readSettings } from '../../src/markdown/settings-file.ts'
 import { DEFAULT_SETTINGS, STREAMS } from '../../src/model/settings.ts'
 import { trustedText } from '../../src/model/trust.ts'
-import { planSettings, writeSettings } from '../../src/settings/change-settings.ts'
+import { settingsWith, writeSettings } from '../../src/settings/change-settings.ts'
 import { createSettings } from '../../src/settings/settings.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
 
@@ -452,8 +452,9 @@ t.test('what is trusted is one text for each meaning', async (t) => {
 })
 
 t.test('a change of casefile.md is made on the text that was read', async (t) => {
-  const root = t.testdir({ 'casefile.md': front('provider: runbook') })
-  const edit = await planSettings(root, { provider: 'claude' }, '')
+  const before = front('provider: runbook')
+  const root = t.testdir({ 'casefile.md': before })
+  const edit = { before, after: settingsWith(before, { provider: 'claude' }, '') }
   const saved = front('provider: codex')
   writeFileSync(join(root, 'casefile.md'), saved)
   await t.rejects(writeSettings(root, edit), { code: 'changed_meanwhile' })

@@ -14,9 +14,7 @@ interface Options extends InitCommandOptions {
 
 export function command({ program }: ProgramContext): Command {
   const init = new Command('init')
-    .description(
-      'Set up a workspace; asks who plans, what proves work, and how git keeps the cases.',
-    )
+    .description('Set up a workspace; asks who plans, and what proves that work is good.')
     .addOption(
       new Option(
         '--memory <way>',
@@ -61,7 +59,10 @@ async function run(options: Options, program: string): Promise<void> {
   const write = (text: string) => void process.stdout.write(brokenLines(text, width()))
   const { json = false, dryRun = false } = options
   const done = await initOnTerminal(options, program, { write, warn, quiet: json })
-  if (json) return print(jsonText({ dry_run: dryRun, done: [...done.lines, ...done.notes] }))
+  if (json)
+    return print(
+      jsonText({ dry_run: dryRun, done: [...done.lines, ...done.notes], wrote: done.wrote }),
+    )
   if (done.isDeclined) return say('Nothing was written.')
   if (dryRun && done.lines.length > 0) write('This would be written:\n\n')
   for (const line of done.lines) write(`${dryRun ? '  ' : ''}${line}\n`)

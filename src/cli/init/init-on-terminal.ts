@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
 import { stampOf } from '../../files/safe-read.ts'
-import type { InitOptions, Operator, SetupChoice } from '../../init/deps.ts'
-import { planInit } from '../../init/init-command.ts'
+import { type InitOptions, planInit, type SetupChoice } from '../../init/init-command.ts'
 import { lineFault, MAX_PROVIDER, MAX_SETTING } from '../../model/one-line.ts'
 import { SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -10,12 +9,10 @@ import { findTests } from '../../runners/project-tests.ts'
 import { allStatuses } from '../../sessions/providers.ts'
 import { editableSettings } from '../../settings/change-settings.ts'
 import { findPlaces } from '../../settings/places.ts'
-import { findSigningKey, keyName } from '../../signing/signing-key.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { usageError } from '../output/exit-codes.ts'
-import { ask, confirm } from '../question.ts'
+import { ask } from '../question.ts'
 import { agrees } from './choose.ts'
-import { askForKind } from './memory-choice.ts'
 import { askSetup, type Found } from './setup-questions.ts'
 
 export interface InitCommandOptions extends InitOptions {
@@ -35,6 +32,7 @@ interface Outcome {
   lines: string[]
   /** What was left alone, and why. */
   notes: string[]
+  wrote: string[]
   /** Who plans: the id of an agent; null if this was not decided now. */
   agent: string | null
   inTerminal: boolean
@@ -77,12 +75,12 @@ export async function initOnTerminal(
     ({ id, status }) => id === choice.agent && status === 'not_installed',
   )
   if (absent) warn(absentText(absent))
-  const operator = isAsked ? createOperator(write, signal) : null
-  const deps = { program, operator, environment: process.env, warn }
-  const { lines, notes, ...plan } = await planInit({ ...options, ...choice }, deps)
+  const deps = { program, environment: process.env, warn }
+  const { lines, notes, wrote, write: carryOut } = await planInit({ ...options, ...choice }, deps)
   const outcome = {
     lines,
     notes,
+    wrote,
     agent: choice.agent ?? (choice.inTerminal ? facts.provider : null),
     inTerminal: choice.inTerminal ?? false,
     isDeclined: false,
@@ -93,7 +91,7 @@ export async function initOnTerminal(
     const dialog = { write, ask: (question: string) => ask(question, signal) }
     if (!(await agrees('Write this?', dialog))) return { ...outcome, isDeclined: true }
   }
-  return { ...outcome, lines: await plan.write() }
+  return { ...outcome, lines: await carryOut() }
 }
 
 /** Throws if an option is no text that `PUT /setup` would take. */
@@ -116,10 +114,9 @@ async function findFacts(rootOption: string, warn: (line: string) => void): Prom
   const { root, memoryRoot } = places
   await editableSettings(root)
   const present = await places.settings()
-  const [statuses, tests, key, stamp] = await Promise.all([
+  const [statuses, tests, stamp] = await Promise.all([
     allStatuses({ ...places, environment: process.env, layout: layoutOf(root, memoryRoot) }),
     findTests(root, present),
-    findSigningKey(root),
     stampOf(join(root, SETTINGS_FILE)),
   ])
   const agents = agentsIn(statuses)
@@ -128,7 +125,6 @@ async function findFacts(rootOption: string, warn: (line: string) => void): Prom
     provider: present.provider,
     proposed: proposedAgent(agents),
     tests,
-    key: key && keyName(key),
     isConfigured: stamp !== null,
   }
 }
@@ -158,22 +154,4 @@ function unaskedText(
 function absentText({ title, advice }: Agent): string {
   const how = advice === null ? '' : `. Install it: ${visibleText(advice)}`
   return visibleText(`${title} is not installed here`) + how
-}
-
-const HOOKS = `
-Git hooks can stop a commit while a case has a problem (pre-commit), and name the
-session whose work a commit contains in its message (commit-msg).
-`
-
-function createOperator(write: (text: string) => void, signal: AbortSignal): Operator {
-  return {
-    chooseKind() {
-      write('\n')
-      return askForKind(write, signal)
-    },
-    wantsHooks(paths) {
-      write(HOOKS)
-      return confirm(`Install ${paths.join(' and ')}? [y/N] `, signal)
-    },
-  }
 }

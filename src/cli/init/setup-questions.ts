@@ -1,5 +1,5 @@
 import type { Agent } from '../../doctor/agents.ts'
-import type { SetupChoice } from '../../init/deps.ts'
+import type { SetupChoice } from '../../init/init-command.ts'
 import { lineFault, MAX_SETTING } from '../../model/one-line.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { choose, type Dialog } from './choose.ts'
@@ -7,14 +7,12 @@ import { choose, type Dialog } from './choose.ts'
 export interface Found {
   agents: readonly Agent[]
   tests: { command: string; source: string } | null
-  /** The operator's SSH key, as they would recognize it; null without one. */
-  key: string | null
 }
 
 /** Asks for what the options do not say. Enter takes the proposal. */
 export async function askSetup(
   given: SetupChoice,
-  { agents, tests, key }: Found,
+  { agents, tests }: Found,
   proposed: Agent | null,
   dialog: Dialog,
 ): Promise<SetupChoice> {
@@ -24,7 +22,6 @@ export async function askSetup(
     agent,
     inTerminal: given.inTerminal ?? (chosen?.can_hook ? await askPlace(chosen, dialog) : undefined),
     tests: given.tests ?? (await askTests(tests, dialog)),
-    sign: given.sign ?? (key === null ? undefined : await askSign(key, dialog)),
   }
 }
 
@@ -99,11 +96,4 @@ async function askTests(
     if (fault === null) return answer
     write(`This cannot be the command: ${fault}.\n`)
   }
-}
-
-async function askSign(key: string, { write, ask }: Dialog): Promise<boolean> {
-  write(
-    `\nApprovals can be signed with your SSH key (${visibleText(key)}), so that others can check who approved.\n`,
-  )
-  return /^y(?:es)?$/i.test((await ask('Ask for a signature at each approval? [y/N] ')) ?? '')
 }

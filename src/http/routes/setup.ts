@@ -26,11 +26,11 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Get how the workspace is set up',
     description:
-      'Says who plans, which agents are installed and logged in, how tests are run, and how git stores the cases. It asks each agent, which may take 5 s. The ETag is that of casefile.md: it says nothing about the agents.',
+      'Says who plans, which agents are installed and logged in, and how tests are run. It asks each agent, which may take 5 s. The ETag is that of casefile.md: it says nothing about the agents.',
     responses: { 200: { description: 'The setup.', json: setup, headers: ['ETag'] } },
     isNeverCached: true,
     async handle({ c, service }) {
-      const status = await service.setup.status()
+      const status = await service.setup.status(await service.setup.findAgents())
       return answerJson<SetupJson>(c, status, 200, { etag: setupEtag(status.settings_sha256) })
     },
   }),
@@ -41,7 +41,7 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Change how the workspace is set up',
     description:
-      'Writes the given settings into casefile.md, and nothing else in it. `in_terminal` also installs hooks, as `casefile hooks install` does, `remove_hooks` takes them out, `sign_approvals: true` adds your SSH key to allowed_signers, and `memory` prepares git.',
+      'Writes the given settings into casefile.md, and nothing else in it. The first `tests` also make a checklist, unless one is given. `in_terminal` also installs hooks, as `casefile hooks install` does. `casefile init` does the same, and git and signatures.',
     body: setupChange,
     query: { dry_run: isDryRun },
     responses: { 200: { description: 'What was written.', json: setupChanged, headers: ['ETag'] } },
@@ -59,7 +59,7 @@ export const setupEndpoints = [
         isDry: query.dry_run === 'true',
         check: (hash) => requireMatch(c, setupEtag(hash), 'casefile.md'),
       })
-      const status = await service.setup.status()
+      const status = await service.setup.status(await service.setup.findAgents())
       const headers = { etag: setupEtag(status.settings_sha256) }
       return answerJson<SetupChangedJson>(c, { ...changed, setup: status }, 200, headers)
     },

@@ -1,10 +1,8 @@
 import * as z from 'zod'
 import { AGENT_STATUSES } from '../../doctor/agents.ts'
-import { MEMORY_KINDS } from '../../git/memory-kind.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { MAX_PROVIDER, MAX_SETTING } from '../../model/one-line.ts'
 import { REPORT_NAMES } from '../../model/report-formats.ts'
-import { HOOK_AGENTS } from '../../runners/agents/install/hook-agents.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 import { oneLine } from './text-fields.ts'
 
@@ -48,18 +46,6 @@ export const setup = z
     agents: z.array(agent).describe('Every provider that runs an agent, by name.'),
     tests: tests.nullable().describe("How the project's tests are run; null if it is not known."),
     checklist: z.array(z.string()).describe('What must be proved in a new case.'),
-    memory: z
-      .enum(MEMORY_KINDS)
-      .nullable()
-      .describe('How git stores the cases; null without git, or if nothing is stored yet.'),
-    memory_choices: z
-      .array(z.enum(MEMORY_KINDS))
-      .describe('How git could store them; empty unless that is undecided.'),
-    sign_approvals: z.boolean().describe('Whether approvals must be signed.'),
-    signing_key: z
-      .string()
-      .nullable()
-      .describe('Your SSH key, as you would recognize it; null without one.'),
     hooks: z
       .array(
         z.object({
@@ -100,10 +86,6 @@ export const setup = z
         ],
         tests: TESTS,
         checklist: CHECKLIST,
-        memory: 'with-code',
-        memory_choices: [],
-        sign_approvals: false,
-        signing_key: '/home/ada/.ssh/id_ed25519',
         hooks: [],
       },
     ],
@@ -116,12 +98,6 @@ export const setupChange = atLeastOne(
     provider: z.exactOptional(oneLine(MAX_PROVIDER).describe('The provider of new sessions.')),
     in_terminal: z.exactOptional(
       z.boolean().describe("True installs the hooks of the provider's agent for this folder."),
-    ),
-    remove_hooks: z.exactOptional(
-      z
-        .array(z.enum(HOOK_AGENTS.map(({ id }) => id)))
-        .max(HOOK_AGENTS.length)
-        .describe('Agents whose hooks for this folder are taken out, wherever they are installed.'),
     ),
     tests: z.exactOptional(
       oneLine(MAX_SETTING)
@@ -139,14 +115,6 @@ export const setupChange = atLeastOne(
         .max(MAX_ITEMS)
         .describe('What must be proved in a new case, as in `All tests pass (test-log)`.'),
     ),
-    sign_approvals: z.exactOptional(
-      z
-        .boolean()
-        .describe('Whether approvals must be signed. True adds your SSH key to allowed_signers.'),
-    ),
-    memory: z.exactOptional(
-      z.enum(MEMORY_KINDS).describe('How git stores the cases; only while that is undecided.'),
-    ),
   }),
 ).meta({ id: 'SetupChange', examples: [{ tests: TESTS.command, checklist: CHECKLIST }] })
 
@@ -155,9 +123,6 @@ export const setupChanged = z
     wrote: z
       .array(z.string())
       .describe('The files that were written; outside of the workspace, with their whole path.'),
-    removed: z
-      .array(z.string())
-      .describe('Files that were deleted, as nothing but hooks was in them.'),
     next: z.array(z.string()).describe('The two commands that come next in a terminal.'),
     setup,
   })
@@ -166,7 +131,6 @@ export const setupChanged = z
     examples: [
       {
         wrote: ['casefile.md'],
-        removed: [],
         next: ['casefile new "What is wrong" --type bug', 'casefile start "what is"'],
         setup: exampleOf(setup),
       },

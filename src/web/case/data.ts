@@ -22,7 +22,6 @@ import {
   startObjections,
 } from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-list.ts'
-import type { PageDeps } from '../deps.ts'
 import { loadProofRows, type ProofRow } from '../proof/data.ts'
 import { type ProviderChoice, providerChoices } from '../shell/provider-select.tsx'
 
@@ -75,16 +74,13 @@ export interface RelatedCase {
   state: string | null
 }
 
-export async function loadCasePage(
-  { service, setup }: Pick<PageDeps, 'service' | 'setup'>,
-  folder: CaseFolder,
-): Promise<CasePageData> {
+export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
   const { id } = folder.case
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
   const settings = await service.settings()
   const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
-  const agents = setup.last()?.agents ?? null
+  const agents = service.setup.lastAgents()
   const objections = await startObjections(startContext, service.agents)
   const provider = json.provider ?? settings.provider
   const facts = await caseFacts(service, folder)

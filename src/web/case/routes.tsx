@@ -7,11 +7,11 @@ import { loadCasePage, loadSimilarCases } from './data.ts'
 import { CasePage } from './page.tsx'
 
 /** The page of a case. */
-export function caseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
+export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/case/:id', pageHeaders(), async (c) => {
-    const data = await loadCasePage({ service, setup }, await service.store.read(caseId(c)))
+    const data = await loadCasePage(service, await service.store.read(caseId(c)))
     const similar = await loadSimilarCases(service, data, c.req.query('similar') !== undefined)
     return pageResponse(
       c,

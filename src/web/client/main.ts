@@ -57,9 +57,6 @@ import { startTimes } from './times.ts'
  * Who plans (setup.ts)
  *   data-agents        shows the agents of this machine: whether they are `known`, or the script has to ask
  *   data-find-agents   the button that asks again
- *   data-hooks         on a choice: the agent can also be started in a terminal
- *   data-present       on a choice of the setup: it is what casefile.md says now, and is not sent again
- *   data-planned-by    shown if who is chosen in the setup is an `agent`, or the `runbook`
  *   data-no-runbook    around the form of a session: without an agent there is nothing to plan with
  *   data-proposed      of the form of an intent: the address of what its empty fields get
  *   data-run-tests     the id of the case whose tests the button runs

@@ -38,11 +38,8 @@ function FirstCase() {
         <FirstCaseFields heading="Your first case" />
         <div class="actions">
           <button type="submit" class="primary">
-            Create the case
+            Create and plan
           </button>
-          <span class="muted small">
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd> creates
-          </span>
         </div>
       </div>
     </form>
@@ -60,16 +57,18 @@ function NextSteps({ provider, found }: { provider: string | null; found: SetupS
         <li>
           <strong>You describe</strong> the work as a case.
         </li>
-        {provider !== OWN_PROVIDER && (
-          <li data-planned-by="agent">
-            <strong>{agent ?? 'Your agent'} plans.</strong> It reads, and changes nothing.
-          </li>
-        )}
-        {(provider === OWN_PROVIDER || provider === null) && (
-          <li data-planned-by="runbook" hidden={provider === null}>
-            <strong>You write a runbook</strong>, the commands to run.
-          </li>
-        )}
+        <li>
+          {provider === OWN_PROVIDER ? (
+            <>
+              <strong>You write a runbook</strong>, the commands to run.
+            </>
+          ) : (
+            <>
+              <strong>{agent ?? 'Your agent, or a runbook,'} plans.</strong> It reads, and changes
+              nothing.
+            </>
+          )}
+        </li>
         <li>
           <strong>You read the plan</strong>, comment on it, and approve it.
         </li>

@@ -12,7 +12,7 @@ import { ListPage } from './page.tsx'
 import { rowFacts } from './row-facts.ts'
 
 /** The list of cases, a page at a time. */
-export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
+export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
@@ -26,6 +26,7 @@ export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
     )
     const words = wordsOf(service.lists)
     const settings = await service.settings()
+    const agents = service.setup.lastAgents()
     return pageResponse(
       c,
       <ListPage
@@ -37,7 +38,7 @@ export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
         facts={facts}
         start={{
           isConfigured: await isConfigured(service),
-          found: setup.last(),
+          found: agents && list.total === 0 ? await service.setup.status(agents) : null,
           provider: settings.provider,
         }}
       />,

@@ -13,7 +13,7 @@ import { providerChoices } from '../shell/provider-select.tsx'
 import { NewCasePage } from './page.tsx'
 
 /** The page on which a case is made. */
-export function newCaseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
+export function newCaseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(NEW_CASE, pageHeaders(), async (c) => {
@@ -21,7 +21,7 @@ export function newCaseRoutes({ service, assets, setup }: PageDeps): Hono<Servic
     const words = wordsOf(service.lists)
     const settings = await service.settings()
     const place = { root: service.layout.root, workdir: null, settings }
-    const agents = setup.last()?.agents ?? null
+    const agents = service.setup.lastAgents()
     const objections = await startObjections(place, service.agents)
     const start = {
       providers: providerChoices(settings, agents, objections),

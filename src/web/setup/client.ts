@@ -1,7 +1,7 @@
 import { isControlChanged, lockForm } from '../client/form-fields.ts'
 import { finish, showError } from '../client/forms.tsx'
+import { planNewCase } from '../client/plan-new-case.ts'
 import { type Problem, type Sent, send } from '../client/send.ts'
-import { showSoon, startSetupForm } from './client/setup-form.tsx'
 
 const INTENT_FORM = 'new-intent-form'
 
@@ -33,7 +33,7 @@ export function start(): void {
   document.addEventListener('change', follow)
   document.addEventListener('refreshed', follow)
   document.addEventListener('submit', stopEmptyPlan, true)
-  startSetupForm(readAnswers)
+  startSetupForm()
   follow()
   ask()
 }
@@ -52,11 +52,6 @@ function findAgents(again: boolean): Promise<void> {
   return asked
 }
 
-/** A page of a workspace that is set up has no such form, besides this one. */
-function readAnswers(): Promise<void> {
-  return load(false, '/configure')
-}
-
 async function load(again: boolean, page = location.href): Promise<void> {
   const places = () => document.querySelectorAll<HTMLElement>('[data-agents]')
   for (const place of places()) place.setAttribute('aria-busy', 'true')
@@ -68,6 +63,8 @@ async function load(again: boolean, page = location.href): Promise<void> {
     })
     if (!response.ok) return
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    for (const [name, value] of Object.entries(setupForm(next)?.dataset ?? {}))
+      if (value !== undefined) setupForm(document)!.dataset[name] = value
     for (const place of places()) {
       const found = next.getElementById(place.id)
       if (found) show(place, found)
@@ -109,15 +106,8 @@ function keyOf({ type, name, value, id }: HTMLInputElement): string {
   return type === 'radio' ? `${name} ${value}` : id
 }
 
-/** Shows what belongs to what is chosen. */
+/** Offers no plan where there is nothing to plan with. */
 function follow(): void {
-  const form = document.querySelector<HTMLFormElement>('#setup-form')
-  const where = form?.querySelector<HTMLElement>('#setup-where')
-  const chosen = form?.querySelector<HTMLInputElement>('input[name=provider]:checked')
-  if (where) where.hidden = chosen?.dataset.hooks === undefined
-  for (const step of form ? document.querySelectorAll<HTMLElement>('[data-planned-by]') : [])
-    step.hidden = (step.dataset.plannedBy === 'runbook') !== (chosen?.value === 'runbook')
-  showSoon()
   const session = document.querySelector<HTMLFormElement>('#new-session-form')
   const nothing = session?.querySelector<HTMLElement>('#nothing-to-plan')
   const button = session?.querySelector<HTMLButtonElement>('button[type=submit]')
@@ -126,6 +116,39 @@ function follow(): void {
   const isNothing = session.closest('[data-no-runbook]') !== null && provider?.value === 'runbook'
   nothing.hidden = !isNothing
   button.hidden = isNothing
+}
+
+const setupForm = (page: Document) => page.querySelector<HTMLFormElement>('#setup-form')
+
+/** Once the setup is saved, the first case is made and planned. */
+function startSetupForm(): void {
+  document.addEventListener('sent', (event) => {
+    const form = event.target as HTMLFormElement
+    const { detail: sent } = event as CustomEvent<Sent>
+    const title = form.querySelector<HTMLInputElement>('#first-title')?.value.trim() ?? ''
+    if (form.id === 'first-case' && sent.ok) {
+      event.preventDefault()
+      void planNewCase(form, sent.body)
+    }
+    if (form.id !== 'setup-form') return
+    if (sent.ok && title !== '') {
+      event.preventDefault()
+      void createFirst(form, title)
+    } else if (!sent.ok && sent.status === 412) {
+      event.preventDefault()
+      // the page of a workspace that is set up has no such form, besides this one
+      void load(false, '/configure').then(() => showError(form, sent.problem))
+    }
+  })
+}
+
+async function createFirst(form: HTMLFormElement, title: string): Promise<void> {
+  const { value } = form.querySelector<HTMLTextAreaElement>('#first-description')!
+  const unlock = lockForm(form)
+  const created = await send('POST', '/cases', { title, description: value })
+  unlock()
+  if (created.ok) return planNewCase(form, created.body)
+  showError(form, created.problem)
 }
 
 /** Fills the fields of an intent that are empty with what the case and the repository propose. */

@@ -1,7 +1,14 @@
 import { Field } from '../shell/field.tsx'
 
 /** What is needed to begin: the rest of a case can be written later. */
-export function FirstCaseFields({ heading }: { heading: string }) {
+export function FirstCaseFields({
+  heading,
+  isPart = false,
+}: {
+  heading: string
+  /** Of a form that sends something else; its script makes the case. */
+  isPart?: boolean
+}) {
   return (
     <>
       <div>
@@ -11,12 +18,17 @@ export function FirstCaseFields({ heading }: { heading: string }) {
           approved, what was done, and the proof that it works.
         </p>
       </div>
-      <Field id="first-title" label="What is wrong, or what do you want?">
+      <Field
+        id="first-title"
+        label="What is wrong, or what do you want?"
+        hint={isPart && 'Leave it empty to only save the setup.'}
+      >
         <input
           id="first-title"
-          name="title"
-          required
+          name={isPart ? undefined : 'title'}
+          required={!isPart}
           maxlength={500}
+          aria-describedby={isPart ? 'first-title-hint' : undefined}
           placeholder="Signed out again right after signing in"
         />
       </Field>
@@ -27,7 +39,7 @@ export function FirstCaseFields({ heading }: { heading: string }) {
       >
         <textarea
           id="first-description"
-          name="description"
+          name={isPart ? undefined : 'description'}
           rows={4}
           data-empty="omit"
           aria-describedby="first-description-hint"

@@ -6,16 +6,18 @@ import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { SetupPage } from './page.tsx'
 
 /** The page of the setup, and what its script waits for. */
-export function setupRoutes({ assets, setup }: PageDeps): Hono<ServiceEnv> {
+export function setupRoutes({ assets, service: { setup } }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
-  app.get(SETUP, pageHeaders(), async (c) =>
-    pageResponse(c, <SetupPage assets={assets} found={await setup.current()} />),
-  )
+  app.get(SETUP, pageHeaders(), async (c) => {
+    const agents = setup.lastAgents()
+    const found = agents && (await setup.status(agents))
+    return pageResponse(c, <SetupPage assets={assets} found={found} />)
+  })
 
   // pages that are loaded after the answer show what was found
   app.get(FOUND_AGENTS, pageHeaders(), async (c) => {
-    await setup.find({ again: c.req.query('again') !== undefined })
+    await setup.findAgents({ again: c.req.query('again') !== undefined })
     return c.body(null, 204)
   })
 

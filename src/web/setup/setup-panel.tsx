@@ -1,14 +1,12 @@
 import { type Agent, proposedAgent } from '../../doctor/agents.ts'
-import type { MemoryKind } from '../../git/memory-kind.ts'
 import { setupEtag } from '../../http/routes/setup.ts'
-import { ALL_TESTS_PASS, type SetupStatus } from '../../init/setup.ts'
+import type { SetupStatus } from '../../init/setup.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CASES } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Field } from '../shell/field.tsx'
 import { FirstCaseFields } from './first-case.tsx'
-import { InstalledHooks } from './installed-hooks.tsx'
 
 interface SetupPanelProps {
   /** What was found on this machine; null until somebody has asked. */
@@ -17,7 +15,7 @@ interface SetupPanelProps {
   isFirst: boolean
 }
 
-/** The form that sets a workspace up; client/setup.ts sends it, and fills it once the agents were asked. */
+/** The form that sets a workspace up; client.ts fills it once the agents were asked, and makes the case. */
 export function SetupPanel({ found, isFirst }: SetupPanelProps) {
   return (
     <>
@@ -29,7 +27,11 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
       <form
         class="setup-form needs-script stack"
         id="setup-form"
+        data-send="PUT"
         action="/setup"
+        data-then={CASES}
+        data-if-match={found ? setupEtag(found.settings_sha256) : undefined}
+        data-only-changed={found?.configured ? '' : undefined}
         autocomplete="off"
       >
         <div class="card form" id="setup-answers" data-agents={found ? 'known' : 'unknown'}>
@@ -43,23 +45,21 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
         </div>
         {isFirst && (
           <div class="card form">
-            <FirstCaseFields heading="Your first case" />
+            <FirstCaseFields heading="Your first case" isPart />
           </div>
         )}
-        <section class="card" id="setup-plan" aria-live="polite" hidden />
         <div class="actions">
           <button type="submit" class="primary">
-            {isFirst ? 'Save and create the first case' : 'Save'}
+            {isFirst ? 'Save, create and plan' : 'Save'}
           </button>
-          {isFirst ? (
-            <button type="submit" id="save-setup" formnovalidate>
-              Only save
-            </button>
-          ) : (
+          {!isFirst && (
             <a class="button quiet" href={CASES}>
               Cancel
             </a>
           )}
+          <span class="small muted">
+            Writes <code>casefile.md</code>.
+          </span>
         </div>
       </form>
     </>
@@ -67,34 +67,25 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
 }
 
 function Questions({ found }: { found: SetupStatus }) {
-  const { configured, provider, hooks } = found
-  const present = configured ? provider : null
-  const { agents } = found
-  const isOffered = (agent: Agent) => !isAbsent(agent) || agent.id === present
+  const { configured, provider, agents, tests } = found
+  const isOffered = (agent: Agent) => !isAbsent(agent) || (configured && agent.id === provider)
   const chosen = choose(found)
-  const inTerminal = hooks.some(
-    ({ agent, installed }) => agent === provider && installed !== 'unreadable',
-  )
+  const offered = agents.filter(isOffered)
   return (
     <>
       <fieldset class="setup-question stack">
         <legend>Who plans the work?</legend>
         <div class="setup-agents stack">
-          {agents.filter(isOffered).map((agent) => (
-            <AgentChoice
-              agent={agent}
-              isChosen={agent.id === chosen}
-              isPresent={agent.id === present}
-              isOffered
-            />
+          {offered.map((agent) => (
+            <AgentChoice agent={agent} isChosen={agent.id === chosen} isOffered />
           ))}
           <label class="choice">
             <input
               type="radio"
               name="provider"
               value={OWN_PROVIDER}
+              required
               checked={chosen === OWN_PROVIDER}
-              data-present={present === OWN_PROVIDER ? '' : undefined}
             />
             <span>
               <strong>No agent: I write runbooks</strong>
@@ -109,32 +100,38 @@ function Questions({ found }: { found: SetupStatus }) {
               <AgentChoice agent={agent} />
             ))}
         </div>
+        {offered.some(({ can_hook }) => can_hook) && (
+          <p class="hint">
+            Casefile starts the agent. To start it in your own terminal:{' '}
+            <code>casefile hooks install</code>
+          </p>
+        )}
         <button type="button" class="quiet compact setup-again" data-find-agents>
-          Look again
+          Check again
         </button>
       </fieldset>
-      <fieldset class="setup-question stack" id="setup-where">
-        <legend>Who starts the agent?</legend>
-        <div class="choices">
-          <Where value="spawned" title="Casefile does" isChosen={!inTerminal}>
-            You press a button here, read the plan, and approve it.
-          </Where>
-          <Where value="terminal" title="I do, in my terminal" isChosen={inTerminal}>
-            Casefile installs hooks for this folder: for the case that is current here, the agent
-            can't change files before you approve its plan.
-          </Where>
-        </div>
-      </fieldset>
-      <InstalledHooks found={found} />
-      <Proof found={found} />
-      <Memory found={found} />
-      <Signatures found={found} />
-      <input
-        type="hidden"
-        id="setup-seen"
-        data-etag={setupEtag(found.settings_sha256)}
-        value={JSON.stringify(seenSettings(found))}
-      />
+      <div class="setup-question" id="setup-proof">
+        <Field
+          id="setup-tests"
+          label="Which command runs the tests?"
+          hint={`${tests === null ? 'None was found.' : `From ${tests.source}.`} ${
+            found.checklist.length === 0
+              ? 'With one, each new case must prove that all tests pass.'
+              : 'Agents and runbooks use it.'
+          }`}
+        >
+          <input
+            id="setup-tests"
+            name="tests"
+            class="code"
+            value={tests?.command ?? ''}
+            data-empty="null"
+            placeholder="npm test"
+            spellcheck={false}
+            aria-describedby="setup-tests-hint"
+          />
+        </Field>
+      </div>
     </>
   )
 }
@@ -162,16 +159,10 @@ interface AgentChoiceProps {
   agent: Agent
   isOffered?: boolean
   isChosen?: boolean
-  isPresent?: boolean
 }
 
-function AgentChoice({
-  agent,
-  isOffered = false,
-  isChosen = false,
-  isPresent = false,
-}: AgentChoiceProps) {
-  const { id, title, status, version, advice, can_hook } = agent
+function AgentChoice({ agent, isOffered = false, isChosen = false }: AgentChoiceProps) {
+  const { id, title, status, version, advice } = agent
   const { text, tone } = STATUS[status]
   return (
     <div class="setup-agent row">
@@ -180,10 +171,9 @@ function AgentChoice({
           type="radio"
           name="provider"
           value={id}
+          required
           checked={isChosen}
           disabled={!isOffered}
-          data-hooks={can_hook ? '' : undefined}
-          data-present={isPresent ? '' : undefined}
         />
         <span>
           <strong>{visibleText(title)}</strong>{' '}
@@ -203,164 +193,4 @@ function AgentChoice({
       )}
     </div>
   )
-}
-
-function Where({
-  value,
-  title,
-  isChosen,
-  children,
-}: {
-  value: string
-  title: string
-  isChosen: boolean
-  children: string
-}) {
-  return (
-    <label class="choice">
-      <input type="radio" name="where" value={value} checked={isChosen} />
-      <span>
-        <strong>{title}</strong>
-        <span class="hint">{children}</span>
-      </span>
-    </label>
-  )
-}
-
-/** What a new case has to prove. */
-function Proof({ found: { configured, tests, checklist } }: { found: SetupStatus }) {
-  const present = !configured ? null : proofOf(checklist)
-  const chosen = present ?? (tests === null ? 'none' : 'tests')
-  const state = (value: typeof chosen) => ({
-    checked: value === chosen,
-    'data-present': value === present ? '' : undefined,
-  })
-  return (
-    <fieldset class="setup-question stack" id="setup-proof">
-      <legend>What shows that the work is right?</legend>
-      <div class="choices">
-        {present === 'own' && (
-          <label class="choice">
-            <input type="radio" name="proof" value="own" {...state('own')} />
-            <span>
-              <strong>Keep the present list</strong>
-              <span class="hint">{visibleText(checklist.join('; '))}</span>
-            </span>
-          </label>
-        )}
-        <label class="choice">
-          <input type="radio" name="proof" value="tests" {...state('tests')} />
-          <span>
-            <strong>All tests pass</strong>
-            <span class="hint">Each new case asks for it before it can be resolved.</span>
-          </span>
-        </label>
-        <label class="choice">
-          <input type="radio" name="proof" value="none" {...state('none')} />
-          <span>
-            <strong>I say so in each case</strong>
-            <span class="hint">A test report, a picture, a measurement, a note.</span>
-          </span>
-        </label>
-      </div>
-      <Field
-        id="setup-tests"
-        label="Command that runs the tests"
-        hint={
-          tests === null
-            ? 'None was found. Agents and runbooks use it.'
-            : `From ${tests.source}. Agents and runbooks use it.`
-        }
-      >
-        <input
-          id="setup-tests"
-          class="code"
-          value={tests?.command ?? ''}
-          placeholder="npm test"
-          spellcheck={false}
-          aria-describedby="setup-tests-hint"
-        />
-      </Field>
-    </fieldset>
-  )
-}
-
-const MEMORY: Record<MemoryKind, { title: string; text: string }> = {
-  'with-code': {
-    title: 'With the code',
-    text: 'They are committed and reviewed together with it.',
-  },
-  'own-repo': {
-    title: 'In a separate repository',
-    text: 'The code never has them. You add a remote to share them.',
-  },
-  'orphan-worktree': {
-    title: 'On a separate branch',
-    text: 'The branch casefile of this repository has no history in common with the code.',
-  },
-}
-
-/** Asked only while it is undecided: a later change takes a few steps by hand. */
-function Memory({ found: { memory_choices: choices } }: { found: SetupStatus }) {
-  if (choices.length === 0) return null
-  return (
-    <fieldset class="setup-question stack" id="setup-memory">
-      <legend>Where does git keep the cases?</legend>
-      <div class="choices">
-        {choices.map((kind) => (
-          <label class="choice">
-            <input type="radio" name="memory" value={kind} checked={kind === choices[0]} />
-            <span>
-              <strong>{MEMORY[kind].title}</strong>
-              <span class="hint">{MEMORY[kind].text}</span>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  )
-}
-
-/** Not asked without a key: no approval would be possible. */
-function Signatures({
-  found: { sign_approvals: signs, signing_key: key },
-}: {
-  found: SetupStatus
-}) {
-  if (key === null && !signs) return null
-  return (
-    <fieldset class="setup-question stack" id="setup-signatures">
-      <legend>Are approvals signed?</legend>
-      <div class="choices">
-        <label class="choice">
-          <input type="checkbox" id="setup-sign" checked={signs} />
-          <span>
-            <strong>Ask for my signature at each approval</strong>
-            <span class="hint">
-              {key !== null && (
-                <>With {visibleText(key)}, so that others can check who approved. </>
-              )}
-              You then approve in a terminal: <code>casefile approve --sign</code>
-            </span>
-          </span>
-        </label>
-      </div>
-    </fieldset>
-  )
-}
-
-/** What the form was made from, to show what somebody else changed. */
-function seenSettings({ provider, configured, tests, checklist, sign_approvals }: SetupStatus) {
-  return {
-    provider: configured ? provider : null,
-    tests: tests?.command ?? null,
-    checklist,
-    sign_approvals,
-  }
-}
-
-/** Which choice says what the checklist says; `own` if none does. */
-function proofOf(checklist: readonly string[]): 'none' | 'tests' | 'own' {
-  if (checklist.length === 0) return 'none'
-  return checklist.length === 1 && checklist[0] === ALL_TESTS_PASS ? 'tests' : 'own'
 }

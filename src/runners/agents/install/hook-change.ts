@@ -36,19 +36,6 @@ export function usualChange(agent: AgentHooks): HookChange {
   return { what: 'install', agent, place: usualPlace(agent), isStrict: false }
 }
 
-/** What takes the hooks of an agent out of every place that has them. */
-export async function planRemovals(
-  agent: AgentHooks,
-  places: HookPlaces,
-): Promise<SettingsChange[]> {
-  const changes: SettingsChange[] = []
-  for (const place of Object.keys(agent.files) as Place[]) {
-    const change = await planHooks({ what: 'remove', agent, place, isStrict: false }, places)
-    if (change !== null && change.before !== change.after) changes.push(change)
-  }
-  return changes
-}
-
 /** Writes the changes, and with `script` what the hooks run. The state folder must exist. */
 export async function writeHooks(
   changes: readonly SettingsChange[],
