@@ -1,5 +1,7 @@
+import { braceExpand } from 'minimatch'
 import type { StepError } from '../model/plan-step.ts'
-import { type PlanScope, SCOPE_KEYS } from '../model/scope.ts'
+import { isInGit, type PlanScope, SCOPE_KEYS } from '../model/scope.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { readDocument } from './document.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { reservedName } from './near-name.ts'
@@ -224,7 +226,7 @@ export function combineScope(...findings: readonly Findings[]): ScopeReading {
     if (entries.length > MAX_ENTRIES) wrong(`at most ${MAX_ENTRIES} entries are allowed`)
     for (const entry of entries) {
       const why = wrongEntry(key, entry)
-      if (why !== null) wrong(`"${entry.slice(0, 60)}": ${why}`)
+      if (why !== null) wrong(`"${visibleText(entry.slice(0, 60))}": ${why}`)
     }
     if (key !== 'proof') scope[key] = [...(scope[key] ?? []), ...entries]
   }
@@ -233,10 +235,12 @@ export function combineScope(...findings: readonly Findings[]): ScopeReading {
 
 /** Why a text cannot be an entry of a list; null if it can. */
 export function wrongEntry(key: Key, entry: string): string | null {
-  return entry.length > MAX_LENGTH ? TOO_LONG : CHECKS[key](entry)
+  if (entry.length > MAX_LENGTH) return TOO_LONG
+  return CHECKS[key](entry) ?? (visibleText(entry) === entry ? null : HIDDEN)
 }
 
 const TOO_LONG = `at most ${MAX_LENGTH} characters are allowed`
+const HIDDEN = 'characters that are hidden, or only look like a space, are not allowed'
 const CHECKS: Record<Key, (entry: string) => string | null> = {
   paths: wrongGlob,
   commands: (command) =>
@@ -248,11 +252,7 @@ const CHECKS: Record<Key, (entry: string) => string | null> = {
 
 /** Why a text is no glob for files in the working folder; null if it is one. */
 function wrongGlob(glob: string): string | null {
-  const folders = glob.split('/')
   if (glob.trim() === '') return 'expected a glob'
-  if (/^[/~]|^[a-z]:/i.test(glob) || folders.includes('..')) {
-    return 'expected a path inside the working folder'
-  }
   if (glob.startsWith('!')) return 'a scope lists only what is allowed, so ! has no meaning'
   if (/[\\\0-\x1f]/.test(glob)) return 'a backslash or control character is not allowed'
   if (!isBalanced(glob, '[', ']')) return 'a bracket [ is not closed'
@@ -261,10 +261,15 @@ function wrongGlob(glob: string): string | null {
     return `at most ${MAX_GROUPS} lists in braces are allowed, none in another and no ranges`
   }
   if (glob.split(',').length > MAX_ALTERNATIVES) return 'its braces have too many alternatives'
-  if (folders.some((name) => name.split(/\*+/).length - 1 > MAX_STARS)) {
+  if (glob.split('/').some((name) => name.split(/\*+/).length - 1 > MAX_STARS)) {
     return `at most ${MAX_STARS} wildcards * are allowed in one name`
   }
-  return null
+  const all = braceExpand(glob)
+  // braces may make `..` of parts
+  if (all.some((each) => /^(?:\s*$|[/~]|[a-z]:)|(?:^|\/)\.\.(?:\/|$)/i.test(each))) {
+    return 'expected a path inside the working folder'
+  }
+  return all.some(isInGit) ? 'no plan allows changes of .git, which belongs to git' : null
 }
 
 function isBalanced(text: string, open: string, close: string): boolean {

@@ -15,6 +15,11 @@ export function isUnlimited({ paths, commands }: PlanScope): boolean {
   return paths === null && commands === null
 }
 
+/** Whether a path or glob leads into a `.git` folder, where git keeps hooks and settings. */
+export function isInGit(path: string): boolean {
+  return path.toLowerCase().split('/').includes('.git')
+}
+
 /** The scope for people: one line for each list that the plan has. */
 export function scopeLines(scope: PlanScope): string[] {
   return SCOPE_KEYS.flatMap((key) => {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { Minimatch } from 'minimatch'
-import type { PlanScope } from '../model/scope.ts'
+import { isInGit, type PlanScope } from '../model/scope.ts'
 import { quotePath } from './agents/named-path.ts'
 import { commandText, type SimpleCommand, simpleCommands } from './simple-commands.ts'
 
@@ -20,7 +20,7 @@ const globs = new WeakMap<PlanScope, Minimatch[]>()
 export function isPathInScope(scope: PlanScope, path: string): boolean {
   if (scope.paths === null) return true
   const normal = posix.normalize(path).replace(/\/$/, '')
-  if (normal.startsWith('/') || normal.split('/')[0] === '..') return false
+  if (normal.startsWith('/') || normal.split('/')[0] === '..' || isInGit(normal)) return false
   let compiled = globs.get(scope)
   if (!compiled) {
     compiled = scope.paths.flatMap(globsOf).map((glob) => new Minimatch(glob, OPTIONS))

@@ -1,3 +1,4 @@
+import { braceExpand } from 'minimatch'
 import { sha256 } from '../markdown/session-file.ts'
 import type { Intent } from '../model/intent.ts'
 import { type StandingIntent, standingText } from '../model/standing.ts'
@@ -16,8 +17,9 @@ export function isWithinStanding(
   { paths, commands, proof }: StandingIntent,
 ): boolean {
   const mayRun = (command: string) => commands.includes(command) || proof.includes(command)
+  const isAnyOf = (glob: string) => paths.some((outer) => isGlobWithin(glob, outer))
   return (
-    intent.paths.every((glob) => paths.some((outer) => isGlobWithin(glob, outer))) &&
+    intent.paths.every((glob) => paths.includes(glob) || braceExpand(glob).every(isAnyOf)) &&
     [...intent.commands, ...intent.proof].every(mayRun) &&
     proof.every((command) => intent.proof.includes(command))
   )
@@ -25,7 +27,7 @@ export function isWithinStanding(
 
 const WILDCARD = /[*?[{]/
 
-/** Whether all files of a glob are certainly those of the other one. */
+/** Whether all files of a glob, which has no braces, are certainly those of the other one. */
 function isGlobWithin(inner: string, outer: string): boolean {
   const [own, other] = [trimmed(inner), trimmed(outer)]
   if (own === other) return true

@@ -120,6 +120,8 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
   }
   const wrong: [object, RegExp][] = [
     [{ paths: ['../x'] }, /paths: "\.\.\/x": expected a path inside the working folder/],
+    [{ paths: ['docs/{.,x}./**'] }, /expected a path inside the working folder/],
+    [{ proof: ['true \u202e'] }, /proof: "true \\+u\{202e\}": characters that are hidden/],
     [{ commands: ['a | b'] }, /one command, without ;.*write each one as an entry/],
     [{ proof: ['a && b'] }, /proof: "a && b": expected one command/],
     [{ proof: [''] }, /proof/],
@@ -183,6 +185,8 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
     { paths: ['docs/**', 'src/a'] },
     { paths: ['**'] },
     { paths: ['doc*/**'] },
+    { paths: ['{docs,src}/**'] },
+    { paths: ['docs{,2}/a'] },
     { paths: ['README'] },
     { paths: ['tool1'] },
     { commands: ['echo a b'] },
@@ -194,7 +198,7 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
     t.match(made, { state: 'plan_ready' }, JSON.stringify(wider))
     await must(service, 'POST', `${sessions}/${made.id}/abandon`)
   }
-  const paths = ['docs', './docs/x/', 'docs/{a,b}', 'README.md', 'src/*.md']
+  const paths = ['docs', './docs/x/', 'docs/{a,b}', '{docs/x,docs}/{c,d}', 'README.md', 'src/*.md']
   const made = await must(service, 'POST', sessions, { ...within, paths, commands: ['echo a'] })
   const ref = { case_id, id: made.id, path: `${sessions}/${made.id}` }
   t.match(made, { state: /approved|executing/ })

@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
-import { isUnlimited, type PlanScope } from '../../model/scope.ts'
+import { isInGit, isUnlimited, type PlanScope } from '../../model/scope.ts'
 import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
 import { isReading } from '../reading/commands.ts'
 import { outsideScope } from '../scope.ts'
@@ -38,7 +38,7 @@ export async function outsideReason(
     if (real === null) return `${quotePath(path)} cannot be resolved`
     if (!isInside(real, allowedPaths)) return `${quotePath(path)} is outside the working folder`
     if (isClosed(real, allowedPaths)) return `${quotePath(path)} is in the memory of the cases`
-    if (changesFiles(call) && isInGit(real, allowedPaths))
+    if (changesFiles(call) && isInGit(relative(allowedPaths.workdir, real)))
       return `${quotePath(path)} is one of git's own files in the working folder`
   }
   return commandsOutsideReason(commandsOf(call), call.folder ?? '.', allowedPaths)
@@ -151,11 +151,6 @@ export async function temporaryFolders(own: string | undefined): Promise<string[
   return found.flatMap((path) => (path === null || path === '/' ? [] : [path]))
 }
 
-/** Whether a path is inside a `.git` folder, where git keeps hooks and settings. */
-function isInGit(real: string, { workdir }: AllowedPaths): boolean {
-  return relative(workdir, real).toLowerCase().split('/').includes('.git')
-}
-
 interface NamedPath {
   path: string
   word: CommandWord
@@ -172,7 +167,7 @@ async function pathOutsideReason(
   const real = base === null ? null : await resolveNamedPath(path, base)
   if (real === null) return `${quotePath(path)} cannot be resolved`
   if ([allowedPaths.workdir, ...allowedPaths.temporary].some((each) => isWithin(each, real))) {
-    const isOfGit = word.isTarget && isInGit(real, allowedPaths)
+    const isOfGit = word.isTarget && isInGit(relative(allowedPaths.workdir, real))
     return isOfGit ? `it writes ${quotePath(path)}, which belongs to git` : null
   }
   return `it names ${quotePath(path)}, which is outside the working folder`
