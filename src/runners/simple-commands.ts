@@ -28,12 +28,29 @@ const SHELL = /^(?:\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|da|z|k|a)?sh$/
  * shell, be it sh, bash or zsh, would run no others.
  */
 export function simpleCommands(command: string): SimpleCommand[] | null {
+  return ifCertain(() => commandsIn(command, 0))
+}
+
+function ifCertain<T>(read: () => T): T | null {
   try {
-    return commandsIn(command, 0)
+    return read()
   } catch (error) {
     if (error === UNCERTAIN) return null
     throw error
   }
+}
+
+/** The words of the only command, which runs in the foreground with nothing around it; null unless that is certain. */
+export function onlyCommand(command: string): ShellWord[] | null {
+  if (simpleCommands(command)?.length !== 1) return null
+  return ifCertain(() => {
+    const reader = { text: command, at: 0, depth: 0, found: [] }
+    const only: SimpleCommand = { words: [], written: [] }
+    readWords(reader, only)
+    take(reader, ENDS)
+    const isAll = reader.at === command.length && only.written.length === 0
+    return isAll ? only.words : null
+  })
 }
 
 const UNCERTAIN = new Error('the command cannot be read with certainty')
@@ -58,6 +75,7 @@ interface Reader {
 
 /** Blanks, also the end of a line behind a backslash, and comments. */
 const BLANK = /(?:[ \t]|\\\n)*(?:(?<![^ \t\n;|&()])#[^\n]*)?/y
+const ENDS = /[;\s]+/y
 const SEPARATOR = /[;|\n]+|&(?!>)[;|&\n]*/y
 /** Without here-documents, and without commands in place of files. */
 const REDIRECTION = /(?:\d*(?=[<>]))?(<>|<<<|<&?|>>|>\||>&?|&>>?)(?![<>(&|])/y

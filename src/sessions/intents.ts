@@ -25,13 +25,18 @@ interface Wanted {
   intent: Intent
   chosen: Provider
   named: Omit<NewSession, 'id' | 'number' | 'written'>
+  /** Whether the request may come from an agent: one that runs now can send it so that it is not recognized. */
+  mayBeOfAgent: boolean
 }
 
-/** Creates a session whose plan is an intent. It waits for approval, unless a standing intent gives it. */
+/**
+ * Creates a session whose plan is an intent. It waits for approval, unless a standing intent gives it, which takes that no
+ * agent runs.
+ */
 export async function startWithIntent(
   deps: IntentDeps,
   present: CaseFolder,
-  { intent, chosen, named }: Wanted,
+  { intent, chosen, named, mayBeOfAgent }: Wanted,
   by: Actor,
 ): Promise<{ folder: CaseFolder; session: Session }> {
   const { store, now } = deps
@@ -41,7 +46,7 @@ export async function startWithIntent(
   await deps.plans.store(written.plan)
   const folder = await store.update(caseId, (each) => createSession(each, wanted, now()), { by })
   const made = { folder, session: sessionOf(folder, wanted.id) }
-  const standing = await standingOver(written.plan, await deps.settings())
+  const standing = mayBeOfAgent ? null : await standingOver(written.plan, await deps.settings())
   if (standing === null) return made
   return approveByStanding(deps, made, { standing, plan_sha256: written.sha256 })
 }

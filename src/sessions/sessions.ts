@@ -244,6 +244,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
 
   const sessions: Sessions = {
     async create(caseId, wanted, by) {
+      const mayBeOfAgent = sessions.runs().length > 0
       const present = await store.read(caseId)
       const settings = await deps.settings()
       const requested = await requestedSession(deps, present, wanted)
@@ -260,7 +261,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         return startWithIntent(
           { ...deps, approve, newNumber },
           present,
-          { intent, chosen, named },
+          { intent, chosen, named, mayBeOfAgent },
           by,
         )
       }

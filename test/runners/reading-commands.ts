@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import t from 'tap'
+import { isProposal } from '../../src/runners/proposal.ts'
 import { whyNotReading } from '../../src/runners/reading/commands.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
@@ -147,6 +148,49 @@ t.test('commands that do more, and those of which it is not certain, may not', a
     `${'sh -c "'.repeat(7)}ls`,
   ]
   t.strictSame(odd.filter(passes), [])
+})
+
+t.test('an intent for the own case may be handed in, alone and in the foreground', async (t) => {
+  const passes = (command: string) => isProposal(command, '0123456789abcdef')
+  const rest = "--intent 'Do a & b' --paths 'src/**' docs --commands 'npm test' --proof true"
+  const own = `casefile start 01234567 ${rest}`
+  const clear = [own, `${own}\n`, `${own} 2>&1`, 'casefile start --paths=a --intent=b 01234567']
+  t.strictSame(
+    clear.filter((each) => !passes(each)),
+    [],
+  )
+  const unclear = [
+    `${own} &`,
+    `(${own} &)`,
+    `(${own})`,
+    `${own} & sleep 1`,
+    `${own} &>/dev/null`,
+    `${own} > a`,
+    `${own} | cat`,
+    `ls; ${own}`,
+    `ls && ${own}`,
+    `setsid ${own}`,
+    `nohup ${own}`,
+    `timeout 9 ${own}`,
+    `sh -c "${own}"`,
+    `X=$(${own})`,
+    `PATH=. ${own}`,
+    `${own} $X`,
+    `casefile start fedcba98 ${rest}`,
+    `casefile start 0123456 ${rest}`,
+    `casefile start ${rest}`,
+    `casefile start 01234567 89abcdef ${rest}`,
+    'casefile start 01234567 --note --intent',
+    'casefile start 01234567 --intent',
+    'casefile start 01234567 --intent --paths a',
+    'casefile start 01234567 --paths --intent a',
+    'casefile start 01234567 --paths a',
+    ...'--root=. --state-dir=. --memory-root=. --isolation=none --run-tests --note=a --yes --provider=claude -m --detach --'
+      .split(' ')
+      .map((option) => `${own} ${option}`),
+  ]
+  t.strictSame(unclear.filter(passes), [])
+  t.ok(whyNotReading(own), 'it does not read')
 })
 
 t.test('the reason names the command', async (t) => {

@@ -89,6 +89,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
       rules: { readingTools: [], readingCommands: [] },
       state: 'executing',
       scope,
+      caseId: null,
       caseTitle: 'Raise the limit',
       noPlan: '',
       howToPlan: '',

@@ -170,7 +170,8 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
 t.test('an intent within a standing intent is approved by it', async (t) => {
   const standing = `standing:\n  - { paths: ['docs/**', '**/*.md', 'tool?'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
   const work = 'mkdir -p docs; echo b > docs/a; echo done'
-  const files = agentFiles({ one: { plan: 'exit 1', work } }, standing)
+  const agents = { one: { plan: 'exit 1', work }, two: { plan: 'exec sleep 100' } }
+  const files = agentFiles(agents, standing)
   const service = await openTestService(t, { mount: false, files, trust: true })
   committed(service.root)
   const { id: case_id } = await must(service, 'POST', '/cases', { title: 'A case' })
@@ -198,6 +199,10 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
     t.match(made, { state: 'plan_ready' }, JSON.stringify(wider))
     await must(service, 'POST', `${sessions}/${made.id}/abandon`)
   }
+  const running = await must(service, 'POST', sessions, { type: 'investigating', provider: 'two' })
+  const unsure = await must(service, 'POST', sessions, within)
+  t.match(unsure, { state: 'plan_ready' }, 'an agent that runs may have sent it')
+  for (const { id } of [unsure, running]) await must(service, 'POST', `${sessions}/${id}/abandon`)
   const paths = ['docs', './docs/x/', 'docs/{a,b}', '{docs/x,docs}/{c,d}', 'README.md', 'src/*.md']
   const made = await must(service, 'POST', sessions, { ...within, paths, commands: ['echo a'] })
   const ref = { case_id, id: made.id, path: `${sessions}/${made.id}` }

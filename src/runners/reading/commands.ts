@@ -92,7 +92,6 @@ const JUDGED = new Map<string, (args: Arguments) => boolean>(
     '[': isReadingTest,
     '[[': isReadingCondition,
     awk: isReadingAwk,
-    casefile: isProposing,
     date: isReadingDate,
     exit: (args) => args.every(({ text }) => /^\d+$/.test(text)),
     find: isReadingFind,
@@ -201,16 +200,6 @@ function isReadingXargs(args: Arguments): boolean {
   const program = args[at]
   const [, name = ''] = PROGRAM.exec(program?.text ?? '') ?? []
   return !program?.isExpanded && ANY.has(name)
-}
-
-/** It hands in an intent, which waits for approval: nothing may make that unclear. */
-function isProposing([start, ...args]: Arguments): boolean {
-  const isClear = args.every(
-    ({ text, isExpanded }) => !isExpanded && !/^--(?:yes|provider)/.test(text),
-  )
-  return (
-    start?.text === 'start' && isClear && args.some(({ text }) => /^--intent(?:=|$)/.test(text))
-  )
 }
 
 const ACTIONS = '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls'.split(' ')

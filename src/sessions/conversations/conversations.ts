@@ -162,7 +162,8 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const { agent, case_id, folder } = conversation
     const scope = session && talks.of(session).scope
     const isWorking = isWork(state)
-    if (isWorking && conversation.is_put_off && whyChanging(tool, await rules()) !== null) {
+    const isChanging = async () => whyChanging(tool, await rules(), case_id) !== null
+    if (isWorking && conversation.is_put_off && (await isChanging())) {
       return { is: 'denied', reason: NOT_YET }
     }
     const objection = await objectionTo(tool, {
@@ -171,6 +172,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       rules: await rules(),
       state,
       scope,
+      caseId: case_id,
       caseTitle: catalog.row(case_id!)?.title ?? case_id!,
       noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
       howToPlan: `${howToPropose(case_id!)}. Or: ${howToPlan(agent)}`,

@@ -7,6 +7,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import type { HookAnswer, HookEvent, HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { fromHome } from '../../runners/agents/hooks/transcript.ts'
 import { quotePath, resolveNamedPath } from '../../runners/agents/named-path.ts'
+import { isProposal } from '../../runners/proposal.ts'
 import { isReading, whyNotReading } from '../../runners/reading/commands.ts'
 import { outsideScope } from '../../runners/scope.ts'
 import { placeOf } from './binding.ts'
@@ -24,6 +25,7 @@ interface Scene {
   state: SessionState | null
   /** The scope of its plan; null without a session. */
   scope: PlanScope | null
+  caseId: string | null
   caseTitle: string
   /** Why it has no approved plan, as a sentence. */
   noPlan: string
@@ -54,9 +56,9 @@ export function isWork(state: SessionState | null): boolean {
 
 function objectionBeforeApproval(
   tool: HookTool,
-  { rules, state, caseTitle, noPlan, howToPlan }: Omit<Scene, 'cwd' | 'folder' | 'scope'>,
+  { rules, state, caseId, caseTitle, noPlan, howToPlan }: Omit<Scene, 'cwd' | 'folder' | 'scope'>,
 ): Objection | null {
-  const changing = whyChanging(tool, rules)
+  const changing = whyChanging(tool, rules, caseId)
   if (changing === null) return null
   const why =
     state === 'plan_ready'
@@ -81,7 +83,7 @@ export function answerWhenCaseIsOver(
     case 'prompted':
       return { is: 'context', text, notice: `Casefile: ${over} ${CHOOSE_CASE}` }
     case 'calling':
-      return whyChanging(event.tool, rules) === null ? PASS : { is: 'denied', reason: text }
+      return whyChanging(event.tool, rules, null) === null ? PASS : { is: 'denied', reason: text }
     case 'planned':
       return { is: 'sentBack', message: text }
     default:
@@ -100,6 +102,7 @@ export async function answerToTest(event: HookEvent, root: string): Promise<Hook
     // the hooks are tried, not what the operator allows
     rules: { readingCommands: [], readingTools: [] },
     state: null,
+    caseId: null,
     caseTitle: 'casefile hooks test',
     noPlan: 'This call is a test,',
     howToPlan: 'and nothing of it is recorded.',
@@ -107,18 +110,26 @@ export async function answerToTest(event: HookEvent, root: string): Promise<Hook
   return objection === null ? PASS : { is: 'denied', reason: objection.text }
 }
 
-/** What a call may change, as the rest of a sentence, and perhaps one more; null if it only reads. */
-export function whyChanging(tool: HookTool, rules: ReadingRules): string | null {
+/**
+ * What a call may change, as the rest of a sentence, and perhaps one more; null if it only reads, or proposes an intent
+ * for this case.
+ */
+export function whyChanging(
+  tool: HookTool,
+  rules: ReadingRules,
+  caseId: string | null,
+): string | null {
   const { kind, name, command } = tool
   if (kind === 'write') {
     return isReadingTool(tool, rules) ? null : 'nothing may be changed yet.'
   }
   if (kind !== 'execute') return null
   // PowerShell quotes in another way, so its commands cannot be judged
-  const reason =
-    name.toLowerCase() === 'powershell'
-      ? 'PowerShell cannot be judged'
-      : whyNotReading(command ?? '', rules.readingCommands)
+  const isPowerShell = name.toLowerCase() === 'powershell'
+  if (!isPowerShell && caseId && command && isProposal(command, caseId)) return null
+  const reason = isPowerShell
+    ? 'PowerShell cannot be judged'
+    : whyNotReading(command ?? '', rules.readingCommands)
   if (reason === null) return null
   return `only commands that read may run yet: ${reason}. The operator can list more commands in casefile.md (reading_commands).`
 }

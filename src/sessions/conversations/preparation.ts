@@ -25,7 +25,8 @@ export async function answerWhilePreparing(
   rules: ReadingRules,
 ): Promise<HookAnswer | null> {
   const talk = session && talks.known(session.id)
-  if (!talk?.isPreparing() || whyChanging(tool, rules) === null) return null
+  if (!session || !talk?.isPreparing()) return null
+  if (whyChanging(tool, rules, session.case_id) === null) return null
   await Promise.race([talk.prepared(), delay(WITHIN_MS, undefined, { ref: false })])
   return talk.isPreparing() ? DENIED : null
 }
