@@ -108,7 +108,7 @@ t.test('comments from the terminal', async (t) => {
     for (const { id } of rest) await cli.run('comment', 'delete', 'red', id)
     const shown = await cli.run('plan', 'red')
     t.match(shown.stdout, /^▶ echo fine\n {4}│ [0-9a-f]{8} {2}draft {2}.+\n {4}│ Say less\.\n/m)
-    t.match(shown.stderr, /casefile revise \w+ 1 +send 1 comment, and request another plan/)
+    t.match(shown.stderr, /Or: casefile revise, comment, plan --edit, or abandon \w+ 1/)
     t.match((await cli.run('show', 'red')).stdout, /1 comment \(1 draft\)/)
     t.match((await cli.run('show', 'red', '1')).stdout, /^Comments {2}1 comment \(1 draft\)/m)
   })
