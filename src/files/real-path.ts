@@ -1,6 +1,6 @@
 /** Resolves symbolic links, and answers whether one path lies in another. */
 
-import { realpath } from 'node:fs/promises'
+import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { hasCode } from './errno.ts'
 
@@ -10,18 +10,45 @@ export async function realPathOf(path: string): Promise<string> {
   return join(real, rest)
 }
 
-/** Returns the real path of the nearest existing ancestor (or of the path itself), and what remains. */
+/** As `realPathOf`, but `..` is the folder above where a link leads, as for the system. `folder` is a real path. */
+export async function realPathAlong(path: string, folder: string): Promise<string> {
+  let at = isAbsolute(path) ? '/' : folder
+  for (const name of path.split('/')) {
+    at = name === '..' ? dirname(await realPathOf(at)) : join(at, name)
+  }
+  return realPathOf(at)
+}
+
+const MAX_LINKS = 40
+
+/**
+ * Returns the real path of the nearest existing ancestor (or of the path itself), and what remains. Links to what does not
+ * exist are followed, too: a write through them makes it.
+ */
 export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
   let ancestor = resolve(path)
   let rest = ''
-  for (;;) {
+  for (let links = 0; ; ) {
     try {
       return { real: await realpath(ancestor), rest }
     } catch (error) {
       if (!hasCode(error, 'ENOENT') || ancestor === dirname(ancestor)) throw error
-      rest = join(basename(ancestor), rest)
-      ancestor = dirname(ancestor)
+      const target = await linkTarget(ancestor)
+      if (target !== null && ++links > MAX_LINKS) throw error
+      if (target === null) rest = join(basename(ancestor), rest)
+      ancestor = target ?? dirname(ancestor)
     }
+  }
+}
+
+/** Where a link leads, which need not exist; null if the path is none. */
+async function linkTarget(path: string): Promise<string | null> {
+  try {
+    const target = await readlink(path)
+    return resolve(await realpath(dirname(path)), target)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EINVAL')) return null
+    throw error
   }
 }
 

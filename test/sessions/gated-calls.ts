@@ -76,6 +76,9 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
   mkdirSync(join(app.root, 'src'))
   mkdirSync(join(app.root, 'other'))
   symlinkSync('../other', join(app.root, 'src/link'))
+  symlinkSync('../other/new', join(app.root, 'src/new'))
+  symlinkSync('new', join(app.root, 'src/newer'))
+  symlinkSync('loop/../loop2', join(app.root, 'src/loop2'))
   let scope: PlanScope = { paths: ['src/**'], commands: null }
   const why = async (tool_name: string, tool_input: unknown, cwd = app.root) => {
     const common = { session_id: 'a', cwd, hook_event_name: 'PreToolUse' }
@@ -115,6 +118,10 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     ['Write', { file_path: '../src/x' }],
     ['Write', { file_path: '/etc/src/x' }],
     ['Write', { file_path: 'src/link/x' }],
+    ['Write', { file_path: 'src/new' }],
+    ['Write', { file_path: 'src/newer' }],
+    ['Write', { file_path: 'src/newer/x' }],
+    ['Bash', { command: 'node x > src/newer' }],
     ['Write', { filePath: 'other/x' }],
     ['Write', `{"path":"${app.root}/other/x.txt"}`],
     ['Edit', { file_path: 'src/a', edits: [{ file_path: 'other/x' }] }],
@@ -143,6 +150,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     const reason = await why('mcp__files__write', input)
     t.match(reason, /does not say which file it changes/, JSON.stringify(input))
   }
+  t.match(await why('Write', { file_path: 'src/loop2' }), /cannot be resolved/)
   t.match(await why('Bash', {}), /does not say its command/)
   t.match(
     await why('Write', { file_path: 'a' }, join(app.root, 'other')),
