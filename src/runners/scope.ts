@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { Minimatch } from 'minimatch'
 import { isInGit, type PlanScope } from '../model/scope.ts'
 import { quotePath } from './agents/named-path.ts'
+import { startWalk } from './shell-folder.ts'
 import { commandText, type SimpleCommand, simpleCommands } from './simple-commands.ts'
 
 /** Every wildcard matches names that begin with a dot, too. */
@@ -37,12 +38,14 @@ function globsOf(entry: string): string[] {
 }
 
 /** A tool call, as far as the scope limits it. */
-export interface ScopedAction {
+export type ScopedAction =
   /** A file that it changes, relative to the working folder. */
-  path?: string
-  command?: string
-  /** The working folder, to which absolute paths of the command are compared. */
-  workdir?: string
+  { path: string } | ScopedCommand
+
+interface ScopedCommand {
+  command: string
+  /** The working folder, without symbolic links. */
+  workdir: string
   /** Where the command runs, relative to the working folder. */
   folder?: string
   /** Whether a command only reads, so that the list of commands does not limit it. */
@@ -50,30 +53,22 @@ export interface ScopedAction {
 }
 
 /** Why the scope does not allow the action, as a clause for the operator and the agent; null if it does. */
-export function outsideScope(
-  scope: PlanScope,
-  { path, command, workdir, folder = '.', reads = () => false }: ScopedAction,
-): string | null {
-  if (path !== undefined && !isPathInScope(scope, path)) return pathReason(scope, path)
-  return command === undefined ? null : commandReason(scope, command, { workdir, folder, reads })
+export async function outsideScope(scope: PlanScope, action: ScopedAction): Promise<string | null> {
+  if ('command' in action) return commandReason(scope, action)
+  return isPathInScope(scope, action.path) ? null : pathReason(scope, action.path)
 }
 
-function pathReason({ paths }: PlanScope, path: string, which = ''): string {
-  return `${quotePath(path)}${which} is outside the scope of the plan (paths: ${listed(paths ?? [])})`
+function pathReason({ paths }: PlanScope, path: string, which = ' is'): string {
+  return `${quotePath(path)}${which} outside the scope of the plan (paths: ${listed(paths ?? [])})`
 }
 
-const CHANGES_FOLDER = /^(?:cd|pushd|popd)$/
 /** Redirections that write no file. */
 const NO_FILE = /^(?:\/dev\/(?:null|tty|std(?:out|err)|fd\/\d+))$/
 
-interface CommandPlace {
-  workdir: string | undefined
-  /** Null if it is not known, after a `cd`. */
-  folder: string | null
-  reads(command: SimpleCommand): boolean
-}
-
-function commandReason(scope: PlanScope, command: string, place: CommandPlace): string | null {
+async function commandReason(
+  scope: PlanScope,
+  { command, workdir, folder = '.', reads = () => false }: ScopedCommand,
+): Promise<string | null> {
   if (scope.commands === null && scope.paths === null) return null
   const commands = simpleCommands(command)
   if (commands === null) {
@@ -81,38 +76,26 @@ function commandReason(scope: PlanScope, command: string, place: CommandPlace): 
       ? null
       : `its command is too complex to compare with the scope of the plan (commands: ${listed(scope.commands)})`
   }
-  let { folder } = place
+  const walk = await startWalk(command, workdir, folder)
   for (const each of commands) {
-    const reads = place.reads(each) && !leavesFolder(each, { ...place, folder })
-    if (CHANGES_FOLDER.test(each.words[0]?.text ?? '')) folder = null
-    if (scope.commands !== null && !isAllowed(scope.commands, each) && !reads) {
+    const leaves = await walk.leaves(each)
+    const mayRun = (allowed: string[]) =>
+      !leaves && ((isAllowed(allowed, each) && !walk.isAway()) || reads(each))
+    if (scope.commands !== null && !mayRun(scope.commands)) {
       const shown = shortened(commandText(each)) || 'a redirection without a command'
-      return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
+      const where = walk.isAway() ? ', outside the working folder,' : ''
+      return `"${shown}"${where} is outside the scope of the plan (commands: ${listed(scope.commands)})`
     }
-    const file = each.written
-      .filter((path) => !NO_FILE.test(path))
-      .flatMap((path) => pathInFolder(path, { ...place, folder }) ?? [])
-      .find((path) => !isPathInScope(scope, path))
-    if (file !== undefined) return `it writes ${pathReason(scope, file, ', which')}`
+    for (const target of scope.paths === null ? [] : each.written) {
+      if (NO_FILE.test(target.text)) continue
+      const places = await walk.placesOf(target)
+      if (places === null) return `it writes ${pathReason(scope, target.text, ', which may be')}`
+      const path = places.find((place) => !isPathInScope(scope, place))
+      const named = path?.split('/')[0] === '..' ? target.text : path
+      if (named !== undefined) return `it writes ${pathReason(scope, named, ', which is')}`
+    }
   }
   return null
-}
-
-/** Whether a command may go to another folder than one in the working folder, where an allowed command does something else. */
-function leavesFolder(
-  { words: [first, to, ...more] }: SimpleCommand,
-  place: CommandPlace,
-): boolean {
-  if (!CHANGES_FOLDER.test(first?.text ?? '')) return false
-  if (!to || to.isExpanded || /^[~-]/.test(to.text) || more.length > 0) return true
-  return pathInFolder(to.text, place) === null
-}
-
-/** The path relative to the working folder; null if it is outside, or not known: the scope does not limit it then. */
-function pathInFolder(path: string, { workdir, folder }: CommandPlace): string | null {
-  if (!posix.isAbsolute(path)) return folder === null ? null : posix.join(folder, path)
-  const inside = workdir === undefined ? '..' : posix.relative(workdir, path)
-  return inside.split('/')[0] === '..' ? null : inside
 }
 
 /** Whether a command begins with the words of an allowed one. */

@@ -14,7 +14,7 @@ export interface ShellWord {
 export interface SimpleCommand {
   words: ShellWord[]
   /** The files that it is redirected to. */
-  written: string[]
+  written: ShellWord[]
 }
 
 const MAX_DEPTH = 5
@@ -151,7 +151,7 @@ function readWords(reader: Reader, command: SimpleCommand): void {
     const target = reader.text[reader.at] === '#' ? null : readWord(reader)
     if (!target) uncertain()
     const isDuplicate = operator.endsWith('&') && /^(?:\d+|-)$/.test(target.text)
-    if (operator.includes('>') && !isDuplicate) command.written.push(target.text)
+    if (operator.includes('>') && !isDuplicate) command.written.push(target)
     // a POSIX shell ends the command before `&>`
     if (operator.startsWith('&')) break
   }

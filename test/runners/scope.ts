@@ -11,8 +11,8 @@ import { isPathInScope, outsideScope } from '../../src/runners/scope.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 
-const isCommandInScope = (scope: PlanScope, command: string) =>
-  outsideScope(scope, { command }) === null
+const isCommandInScope = async (scope: PlanScope, command: string) =>
+  (await outsideScope(scope, { command, workdir: '/' })) === null
 
 const ALL = { paths: null, commands: null }
 const SCOPE = {
@@ -121,13 +121,13 @@ t.test('every simple command begins with the words of an allowed one', async (t)
     'git commit -m a b',
     '',
   ]
-  for (const command of allowed) t.ok(isCommandInScope(SCOPE, command), command)
+  for (const command of allowed) t.ok(await isCommandInScope(SCOPE, command), command)
   for (const command of denied) {
     // nothing to run is nothing outside
-    t.equal(isCommandInScope(SCOPE, command), command === '', command)
+    t.equal(await isCommandInScope(SCOPE, command), command === '', command)
   }
-  t.ok(isCommandInScope(ALL, 'rm -rf . <<EOF'))
-  t.notOk(isCommandInScope({ paths: null, commands: [] }, 'ls'))
+  t.ok(await isCommandInScope(ALL, 'rm -rf . <<EOF'))
+  t.notOk(await isCommandInScope({ paths: null, commands: [] }, 'ls'))
 })
 
 t.test('real shells run nothing but what was allowed', async (t) => {
@@ -143,7 +143,7 @@ t.test('real shells run nothing but what was allowed', async (t) => {
       () => pieces[(random() * pieces.length) | 0],
     )
     const command = `ok ${words.join('')}`
-    const isAllowed = isCommandInScope({ paths: null, commands: ['ok'] }, command)
+    const isAllowed = await isCommandInScope({ paths: null, commands: ['ok'] }, command)
     if (isAllowed && command.includes('bad')) commands.push(command)
   }
   const folder = t.testdir({})
@@ -160,52 +160,136 @@ t.test('real shells run nothing but what was allowed', async (t) => {
 })
 
 t.test('a redirection writes inside the scope only', async (t) => {
+  const top = realpathSync(
+    t.testdir({
+      app: {
+        src: {
+          sub: {},
+          out: t.fixture('symlink', '../../out/deep'),
+          up: t.fixture('symlink', '..'),
+          new: t.fixture('symlink', '../newtop'),
+        },
+      },
+      out: { deep: {} },
+    }),
+  )
   const scope = { paths: ['src/**'], commands: null }
-  const at = (command: string) => outsideScope(scope, { command, workdir: '/srv/app' })
-  t.equal(at('node x > src/y 2>&1 < other'), null)
-  t.equal(at('node x > /srv/app/src/y 2> /tmp/log'), null)
-  t.match(at('node x >> other'), /^it writes other, which is outside the scope of the plan/)
-  t.match(at('node x > /srv/app/other'), /^it writes other, which/)
-  t.match(at('node x >& src/../other'), /^it writes other, which/)
-  for (const cd of ['cd', 'pushd', 'popd'])
-    t.equal(at(`${cd} src && node x > y`), null, `${cd}: where that is shows in the evidence`)
-  t.match(at('cd src && node x > /srv/app/y'), /^it writes y, which/)
-  t.match(at('node x > ..hidden'), /^it writes \.\.hidden, which/, 'a name with two dots')
-  t.match(at('node x > /srv/app/..hidden'), /^it writes \.\.hidden, which/)
-  t.equal(at('node x > /srv/app2/y'), null, 'a folder whose name begins like the working folder')
+  const at = (command: string, folder = '.') =>
+    outsideScope(scope, { command, workdir: `${top}/app`, folder })
+  const inside = [
+    'node x > src/y 2>&1 < other',
+    `node x > ${top}/app/src/y 2> /dev/null`,
+    'cd src && node x > y',
+    'cd src; node x > sub/../y',
+    `cd ${top}/app/src && node x > y`,
+    'cd other; ls',
+    'node x > src/sub/{} 2> "src/$"',
+    'node x <<E > other', // too complex; the evidence will show it
+  ]
+  for (const command of inside) t.equal(await at(command), null, command)
+  t.equal(await at('node x > y', 'src'), null)
   for (const file of ['/dev/null', '/dev/tty', '/dev/stdout', '/dev/stderr', '/dev/fd/3'])
-    t.equal(at(`node x > ${file}`), null, file)
-  t.match(at('node x > src2/y'), /^it writes src2\/y, which/)
-  t.match(at('bash -c "node x" > other'), /^it writes other, which/, 'behind a shell')
-  t.match(at('(node x) > other'), /^it writes other, which/, 'behind a subshell')
-  t.equal(outsideScope(scope, { command: 'node x > y', folder: 'src' }), null)
-  t.match(outsideScope(scope, { command: 'node x > ../y', folder: 'src' }), /^it writes y, which/)
-  t.match(at('node "$(x)" > other'), /^it writes other, which/)
-  t.match(at('node x > 1'), /^it writes 1, which/, 'a file whose name is a number')
-  t.equal(at('node x <<E > other'), null, 'too complex; the evidence will show it')
+    t.equal(await at(`node x > ${file}`), null, file)
+  const outside: [command: string, file: string][] = [
+    ['node x >> other', 'other'],
+    [`node x > ${top}/app/other`, 'other'],
+    ['node x >& src/../other', 'other'],
+    [`cd src && node x > ${top}/app/y`, 'y'],
+    ['cd src && node x > ../y', 'y'],
+    ['node x > ..hidden', '..hidden'],
+    [`node x > ${top}/app2/y`, `${top}/app2/y`],
+    ['node x > /tmp/log', '/tmp/log'],
+    ['node x > ../src/y', '../src/y'],
+    ['node x > src2/y', 'src2/y'],
+    ['bash -c "node x" > other', 'other'],
+    ['(node x) > other', 'other'],
+    ['node "$(x)" > other', 'other'],
+    ['node x > 1', '1'],
+    ['node x > src/up/y', 'y'],
+    ['node x > src/new', 'newtop'],
+    ['cd src/up && node x > y', 'y'],
+    ['node x > src/out/y', 'src/out/y'],
+    ['node x > src/out/../y', 'src/out/../y'],
+    ['node x > .git/hooks/x', '.git/hooks/x'],
+  ]
+  for (const [command, file] of outside) {
+    const said = await at(command)
+    t.equal(said?.split(', which is outside the scope')[0], `it writes ${file}`, command)
+  }
+  t.match(await at('node x > ../y', 'src'), /^it writes y, which is/)
+  const uncertain = [
+    'pushd src && cd .. && node x > src/y',
+    'popd && node x > src/y',
+    'cd missing; node x > src/y',
+    '(cd src); node x > y',
+    'true; cd src; node x > y',
+    'cd src | node x > y',
+    'cd src & node x > y',
+    'command cd src; node x > y',
+    'eval "cd .."; node x > src/y',
+    'cd src/out/..; node x > y',
+    ...['$(x)', '`x`', '$HOME', '"$HOME"', '{a,../../b}', '*', '?'].map(
+      (word) => `node x > src/${word}`,
+    ),
+    'node x > ~/y',
+    'node x > =y',
+  ]
+  for (const command of uncertain) t.match(await at(command), /, which may be outside the/, command)
+})
+
+t.test('an allowed command runs in the working folder', async (t) => {
+  const top = realpathSync(
+    t.testdir({ app: { src: { out: t.fixture('symlink', '../../out') } }, out: {} }),
+  )
+  const scope = { paths: null, commands: ['npm test', 'cd'] }
+  const reads = ({ words }: { words: { text: string }[] }) =>
+    ['cd', 'pushd', 'command', 'ls'].includes(words[0]!.text)
+  const at = (command: string, folder = '.') =>
+    outsideScope(scope, { command, workdir: `${top}/app`, folder, reads })
+  for (const command of ['cd src && npm test', `cd ${top}/app; npm test`, 'cd src && cd .. && ls'])
+    t.equal(await at(command), null, command)
+  t.equal(await at(`cd ${top}/app && npm test`, '..'), null)
+  t.equal(await at('ls', '..'), null, 'it may read')
+  for (const command of [
+    'cd ..; npm test',
+    'cd src/out && npm test',
+    'cd src/out/.. && npm test',
+    'cd src; cd ../..; npm test',
+    'ls; cd src; cd ..; npm test',
+    'command cd ..; npm test',
+    'pushd ..; npm test',
+    'pushd +1; npm test',
+    'cd; npm test',
+    "cd ''; npm test",
+    'do cd ..; npm test',
+  ])
+    t.match(await at(command), /outside the scope/, command)
+  t.match(
+    await at('npm test', '..'),
+    /^"npm test", outside the working folder, is outside the scope/,
+  )
 })
 
 t.test('the reason names what is outside and what is allowed', async (t) => {
+  const command = (scope: PlanScope, text: string) =>
+    outsideScope(scope, { command: text, workdir: '/srv/app' })
   t.equal(
-    outsideScope({ paths: ['src/**', 'docs'], commands: null }, { path: 'package.json' }),
+    await outsideScope({ paths: ['src/**', 'docs'], commands: null }, { path: 'package.json' }),
     'package.json is outside the scope of the plan (paths: src/**, docs)',
   )
   t.equal(
-    outsideScope({ paths: null, commands: ['npm test'] }, { command: 'npm test && npm i' }),
+    await command({ paths: null, commands: ['npm test'] }, 'npm test && npm i'),
     '"npm i" is outside the scope of the plan (commands: npm test)',
   )
-  t.match(outsideScope({ paths: null, commands: [] }, { command: 'ls <<E' }), /too complex .*none/)
+  t.match(await command({ paths: null, commands: [] }, 'ls <<E'), /too complex .*none/)
   const many = (count: number) => Array.from({ length: count }, (_, at) => `p${at}`)
   const reason = (count: number) =>
     outsideScope({ paths: many(count), commands: null }, { path: 'x' })
-  t.match(reason(5), /\(paths: p0, p1, p2, p3, p4\)$/)
-  t.match(reason(6), /p4 and 1 more\)$/)
-  t.match(
-    outsideScope({ paths: null, commands: ['ls'] }, { command: '> src/a' }),
-    /^"a redirection wit/,
-  )
-  t.equal(outsideScope(ALL, { path: '../x', command: 'rm -rf .' }), null)
-  t.equal(outsideScope(SCOPE, {}), null)
+  t.match(await reason(5), /\(paths: p0, p1, p2, p3, p4\)$/)
+  t.match(await reason(6), /p4 and 1 more\)$/)
+  t.match(await command({ paths: null, commands: ['ls'] }, '> src/a'), /^"a redirection wit/)
+  t.equal(await outsideScope(ALL, { path: '../x' }), null)
+  t.equal(await command(ALL, 'rm -rf .'), null)
 })
 
 t.test(

@@ -53,7 +53,7 @@ export async function scopeReason(
   for (const path of changesFiles(call) ? call.paths : []) {
     const real = path === call.folder ? null : await resolveNamedPath(path, workdir)
     if (real === null || !isWithin(workdir, real)) continue // not the scope decides about it
-    const reason = outsideScope(scope, { path: relative(workdir, real) || '.' })
+    const reason = await outsideScope(scope, { path: relative(workdir, real) || '.' })
     if (reason !== null) return reason
   }
   const folder = relative(workdir, resolve(workdir, call.folder ?? '.')) || '.'
@@ -63,7 +63,7 @@ export async function scopeReason(
   }
   for (const command of commands) {
     const reads = (each: SimpleCommand) => isReading(each, scope.commands ?? [])
-    const reason = outsideScope(scope, { command, workdir, folder, reads })
+    const reason = await outsideScope(scope, { command, workdir, folder, reads })
     if (reason !== null) return reason
   }
   return null

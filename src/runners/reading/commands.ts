@@ -117,10 +117,10 @@ export function whyNotReading(command: string, allowed: readonly string[] = []):
   if (commands === null || commands.length === 0) return 'it cannot be judged'
   const writing = commands.find((each) => !isReading(each, allowed))
   if (!writing) return null
-  const file = writing.written.find((path) => path !== NOWHERE)
+  const file = writing.written.find(({ text }) => text !== NOWHERE)
   return file === undefined
     ? `"${shortened(commandText(writing))}" is not a command that is known to only read`
-    : `it writes ${shortened(file)}`
+    : `it writes ${shortened(file.text)}`
 }
 
 const MAX_CHARACTERS = 50_000
@@ -141,7 +141,7 @@ export function isReading(
   { words: all, written }: SimpleCommand,
   allowed: readonly string[],
 ): boolean {
-  if (written.some((path) => path !== NOWHERE)) return false
+  if (written.some(({ text }) => text !== NOWHERE)) return false
   const at = all.findIndex((word) => word.isQuoted || !KEYWORD.test(word.text))
   const words = at < 0 ? [] : all.slice(at)
   if (words.length === 0) return all.length > 0

@@ -154,7 +154,8 @@ export async function isCoveredCall(
   // PowerShell quotes in another way, so its commands cannot be judged
   if (kind === 'execute') {
     if (scope.commands === null || name === 'powershell' || command === null) return false
-    return outsideScope(scope, { command, ...commandPlace(tool, { cwd, folder }) }) === null
+    const place = commandPlace(tool, { cwd, folder })
+    return (await outsideScope(scope, { command, ...place })) === null
   }
   if (!editors.includes(name) || paths.length === 0) return false
   for (const path of paths) {
@@ -202,7 +203,7 @@ async function scopeObjection(
   for (const path of tool.paths) {
     const real = await resolveNamedPath(path, cwd)
     if (real === null) return `${quotePath(path)} cannot be resolved`
-    const objection = outsideScope(scope, { path: relative(folder, real) || '.' })
+    const objection = await outsideScope(scope, { path: relative(folder, real) || '.' })
     if (objection !== null) return objection
   }
   return null
