@@ -65,6 +65,19 @@ t.test('Ctrl-C ends the tail, and not the session', needsTmux, async (t) => {
   await must(service, 'POST', `${ref.path}/abandon`)
 })
 
+t.test('a key counts only for the question that is shown', needsTmux, async (t) => {
+  const { service, ref, open } = await waiting(t, step('true'))
+  const pane = open('tail door')
+  pane.press('y')
+  await pane.shows(/Approve this plan of session 1\? \[y\/N\]/)
+  await must(service, 'PUT', `${ref.path}/plan`, { plan: step('echo other') })
+  pane.press('y')
+  await pane.shows(/echo other[\s\S]*Approve this plan of session 1\? \[y\/N\]/)
+  // one that is pressed while the new plan is printed is dropped, too
+  while (!/nothing was run|exit=/.test(pane.text())) pane.press('n')
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' }, pane.text())
+})
+
 t.test('without a service, an interrupted run ends as at the stop of one', async (t) => {
   const cli = cliHere(t)
   await cli.run('new', 'Door', '-d', step('echo begun; exec sleep 100'))
@@ -85,7 +98,7 @@ t.test('a session that dies with its service is told to have failed', async (t) 
   const tail = cli.start('tail', 'door')
   await tail.says(/│ begun/)
   await service.restart()
-  t.match(await tail.ended, { code: 5, stdout: /! failed: /, stderr: /session 1 failed: / })
+  t.match(await tail.ended, { code: 5, stdout: /! failed: /, stderr: /Session 1 failed: / })
 })
 
 t.test('a session that is followed late is told with what it printed before', async (t) => {

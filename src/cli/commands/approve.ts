@@ -178,6 +178,7 @@ export async function askToApprove(
         continue
       }
       if (error.code !== 'plan_changed') throw error
+      signal.throwIfAborted()
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
