@@ -159,9 +159,10 @@ async function playFlow(page, camera, url) {
   }
   await page.waitForLoadState('networkidle')
   await show('All tests pass. Attach their report as proof.', 2000)
-  await click(page.getByRole('link', { name: TITLE }).first())
+  await page.evaluate(() => scrollTo(0, 0))
+  await click(page.getByRole('button', { name: /^Attach 1-test\.tap/ }).first())
+  await page.waitForURL(/\/proof\//)
   await live()
-  await click(page.getByRole('button', { name: /^Attach/ }).first())
   await show(null, 800)
   await click(
     page.getByRole('button', { name: /^Verify/ }).first(),
@@ -169,9 +170,12 @@ async function playFlow(page, camera, url) {
   )
   await show(null, 900)
   await click(
-    page.getByRole('button', { name: 'Resolve this case' }),
+    page.getByRole('link', { name: 'Resolve' }).first(),
     'Only now can the case be resolved.',
   )
+  await live()
+  await click(page.locator('#resolve button'))
+  await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
   await page.evaluate(() => scrollTo(0, 0))
   await show('Resolved. The whole record stays in your repository.', 3500)
 }
