@@ -7,6 +7,8 @@ export interface PlanScope {
   paths: string[] | null
   /** The first words of the commands that may run. */
   commands: string[] | null
+  /** A standing intent approved it, so hidden files are never within, and commands only exactly as they stand. */
+  isStanding?: boolean
 }
 
 export const SCOPE_KEYS = ['paths', 'commands'] as const satisfies (keyof PlanScope)[]

@@ -14,14 +14,14 @@ import { quoteForShell } from './shell-quote.ts'
 
 /** Where an approved plan lets an agent work. */
 export async function allowedPathsOf(request: WorkRequest): Promise<AllowedPaths> {
-  const { workdir, plan } = request
+  const { workdir, plan, isStanding = false } = request
   const { env, closed = [] } = agentOf(request)
   return {
     workdir,
     closed,
     temporary: await temporaryFolders(env.TMPDIR),
     scratch: await scratchFolder(env, workdir),
-    scope: (await readPlan(plan)).scope,
+    scope: { ...(await readPlan(plan)).scope, isStanding },
   }
 }
 

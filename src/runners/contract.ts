@@ -90,6 +90,8 @@ export interface ResumedConversation {
 export interface WorkRequest {
   /** The approved text from memory, even if the file has changed since. */
   plan: string
+  /** Whether a standing intent approved it. */
+  isStanding?: boolean
   workdir: string
   env: Record<string, string>
   stepTimeoutMs: number

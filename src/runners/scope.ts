@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { Minimatch } from 'minimatch'
 import { isInGit, type PlanScope } from '../model/scope.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import { quotePath } from './agents/named-path.ts'
 import { startWalk } from './shell-folder.ts'
 import { commandText, type SimpleCommand, simpleCommands } from './simple-commands.ts'
@@ -22,12 +23,18 @@ export function isPathInScope(scope: PlanScope, path: string): boolean {
   if (scope.paths === null) return true
   const normal = posix.normalize(path).replace(/\/$/, '')
   if (normal.startsWith('/') || normal.split('/')[0] === '..' || isInGit(normal)) return false
+  if (scope.isStanding && isKeptFromStanding(normal)) return false
   let compiled = globs.get(scope)
   if (!compiled) {
     compiled = scope.paths.flatMap(globsOf).map((glob) => new Minimatch(glob, OPTIONS))
     globs.set(scope, compiled)
   }
   return compiled.some((glob) => glob.match(normal))
+}
+
+/** What is hidden may be settings of other programs. */
+function isKeptFromStanding(path: string): boolean {
+  return path === SETTINGS_FILE || path.split('/').some((word) => word.startsWith('.'))
 }
 
 function globsOf(entry: string): string[] {
@@ -58,8 +65,9 @@ export async function outsideScope(scope: PlanScope, action: ScopedAction): Prom
   return isPathInScope(scope, action.path) ? null : pathReason(scope, action.path)
 }
 
-function pathReason({ paths }: PlanScope, path: string, which = ' is'): string {
-  return `${quotePath(path)}${which} outside the scope of the plan (paths: ${listed(paths ?? [])})`
+function pathReason({ paths, isStanding }: PlanScope, path: string, which = ' is'): string {
+  const never = isStanding ? '; never hidden files' : ''
+  return `${quotePath(path)}${which} outside the scope of the plan (paths: ${listed(paths ?? [])}${never})`
 }
 
 /** Redirections that write no file. */

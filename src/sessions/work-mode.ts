@@ -7,7 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { type NewTrailLine, standingApproval } from '../model/trail.ts'
 import type { RunReport, WorkRequest, WorkResult } from '../runners/contract.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
@@ -67,6 +67,7 @@ export async function execute(
     runsSteps: worker.is === 'provider' && agent === null,
     start: approved.start,
   })
+  const isStanding = standingApproval(session.trail)?.fields.approved_by === 'standing'
   const isolated = await beginIsolation(deps, job, session)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
   const stop = new AbortController()
@@ -104,7 +105,7 @@ export async function execute(
       objects: isolated?.objects,
       signal: job.signal,
       redactor: deps.redactor,
-      scope: reading.scope,
+      scope: { ...reading.scope, isStanding },
     }
     const diffing = startDiff(repository, scene, earlyContents(worker))
     closing.push(async () => (await diffing).close())
@@ -113,6 +114,7 @@ export async function execute(
     const outcome = await work(deps, job, worker, {
       ...approved,
       reading,
+      isStanding,
       agent,
       place,
       lines,
@@ -183,6 +185,7 @@ async function begin(
 
 interface Work extends Omit<ApprovedPlan, 'start'> {
   reading: PlanReading
+  isStanding: boolean
   agent: Provider | null
   place: WorkPlace
   /** What is recorded before its first program runs. */
@@ -194,7 +197,7 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  { plan, notes, reading, agent, place, lines, watch }: Work,
+  { plan, notes, reading, isStanding, agent, place, lines, watch }: Work,
 ): Promise<WorkResult & RunPlace> {
   const { settings, env, signal, missing, forSteps } = place
   const limit = place.startLimit()
@@ -208,6 +211,7 @@ async function work(
     if (!isLater) await appendLines(deps, job, lines)
     const request: WorkRequest = {
       plan,
+      isStanding,
       workdir: job.folder!,
       env,
       sandbox,

@@ -296,10 +296,10 @@ t.test(
   'an agent that is started asks before each call, where the walls do not hold the plan',
   async (t) => {
     const top = realpathSync(t.testdir({ work: { src: {} }, run: {} }))
-    const checked = (plan: string, kind: 'none' | 'mount') => {
+    const checked = (plan: string, kind: 'none' | 'mount', isStanding = false) => {
       const sandbox = { ...noSandbox(), kind }
       const agent = { env: {}, folder: `${top}/run`, sandbox }
-      const request = { plan, workdir: `${top}/work`, agent } as unknown as WorkRequest
+      const request = { plan, isStanding, workdir: `${top}/work`, agent } as unknown as WorkRequest
       const tools = { ...CLAUDE_TOOLS, edit: [...CLAUDE_TOOLS.edit!, 'apply_patch'] }
       return callCheck(request, { tools, deny: (reason) => ({ reason }) })
     }
@@ -330,6 +330,17 @@ t.test(
     t.match(reason('Unknown', { text: 'x' }), /names no path/)
     t.equal(reason('Bash', { command: 'cat /etc/hosts' }), null)
     t.match(reason('Bash', { command: 'rm /etc/hosts' }), /outside the working folder/)
+    const intent =
+      '---\npaths: [src/**, "*.md"]\ncommands: [npm test]\nproof: ["true"]\n---\n\nDo it.\n'
+    for (const kind of ['none', 'mount'] as const) {
+      command = (await checked(intent, kind, true))!
+      t.equal(reason('Write', { file_path: 'src/a' }), null)
+      t.equal(reason('Bash', { command: 'ls src && npm test; true' }), null)
+      for (const file_path of ['src/.envrc', 'src/.x/a', 'casefile.md'])
+        t.match(reason('Write', { file_path }), /outside the scope .*never hidden files/, file_path)
+      for (const each of ['npm test x', 'npm test > src/a', 'cd src && npm test', 'CI=1 npm test'])
+        t.match(reason('Bash', { command: each }), /outside the standing intent/, each)
+    }
     for (const { id, callHook } of KNOWN_AGENTS) {
       const env = { OPENCODE_CONFIG_CONTENT: '{ /* mine */ "plugin": ["x"], "lsp": true }' }
       const {

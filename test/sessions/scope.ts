@@ -169,7 +169,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
 
 t.test('an intent within a standing intent is approved by it', async (t) => {
   const standing = `standing:\n  - { paths: ['docs/**', '**/*.md', 'tool?'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
-  const work = 'mkdir -p docs; echo b > docs/a; echo done'
+  const work = 'mkdir -p docs; echo b > docs/a; echo x > docs/.envrc; echo done'
   const agents = { one: { plan: 'exit 1', work }, two: { plan: 'exec sleep 100' } }
   const files = agentFiles(agents, standing)
   const service = await openTestService(t, { mount: false, files, trust: true })
@@ -209,7 +209,7 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
   t.match(made, { state: /approved|executing/ })
   await reaches(service, ref, 'complete')
   const session = await must(service, 'GET', ref.path)
-  t.match(session, { out_of_scope: [], diff: { file: 'docs/a' } })
+  t.match(session, { out_of_scope: ['docs/.envrc'], state: 'complete' })
   const trail = readFileSync(service.file(case_id, `sessions/${made.number}.md`), 'utf8')
   t.match(trail, /plan_approved by=casefile.md .*approved_by=standing standing_sha256=[0-9a-f]{64}/)
   t.match(await must(service, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')

@@ -5,6 +5,7 @@ import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
 import { isReading } from '../reading/commands.ts'
 import { outsideScope } from '../scope.ts'
 import type { SimpleCommand } from '../simple-commands.ts'
+import { isStandingCommand } from '../standing.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
 import type { ToolCall } from './tool-call.ts'
 
@@ -62,6 +63,11 @@ export async function scopeReason(
     return 'it does not name its command, and the scope of the plan limits the commands'
   }
   for (const command of commands) {
+    if (scope.isStanding) {
+      const intent = { paths: [], commands: scope.commands ?? [], proof: [] }
+      if (folder === '.' && isStandingCommand(command, intent, [])) continue
+      return `"${quotePath(command)}" is outside the standing intent that approved this plan, which allows commands exactly as they stand`
+    }
     const reads = (each: SimpleCommand) => isReading(each, scope.commands ?? [])
     const reason = await outsideScope(scope, { command, workdir, folder, reads })
     if (reason !== null) return reason

@@ -1,7 +1,7 @@
-import { join, relative, resolve, sep } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
-import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
+import type { Settings } from '../../model/settings.ts'
 import type { StandingIntent } from '../../model/standing.ts'
 import type { HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { resolveNamedPath } from '../../runners/agents/named-path.ts'
@@ -53,14 +53,12 @@ export async function standingFor(
   for (const path of paths) {
     const real = await resolveNamedPath(path, cwd)
     if (real === null || !isWithin(folder, real) || isWithin(records, real)) return null
-    if (real === join(folder, SETTINGS_FILE)) return null
     files.push(relative(folder, real))
   }
   return standing.find((each) => files.every((file) => isStandingFile(file, each))) ?? null
 }
 
-/** Whether a file of the working folder may be written. What is hidden never is: it may be settings of other programs. */
+/** Whether a file of the working folder may be written. */
 export function isStandingFile(file: string, { paths }: StandingIntent): boolean {
-  const isHidden = file.split(sep).some((word) => word.startsWith('.'))
-  return !isHidden && isPathInScope({ paths: [...paths], commands: null }, file)
+  return isPathInScope({ paths: [...paths], commands: null, isStanding: true }, file)
 }
