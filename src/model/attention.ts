@@ -3,7 +3,7 @@ import type { CaseState } from './case-state.ts'
 import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
-import { hasEnded, type Session } from './session.ts'
+import { failedCount, hasEnded, type Session } from './session.ts'
 import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
 import { objectionTo } from './support.ts'
@@ -86,7 +86,9 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
     (session) => session.state === 'complete' && !hasEnded(session, folder.proofs),
   )
   if (complete) {
-    return attentionTo('proof', `session ${complete.number} is complete and has no proof`, complete)
+    const { number, tests } = complete
+    const what = tests && tests.failed > 0 ? `, but ${failedCount(tests)}` : ' and has no proof'
+    return attentionTo('proof', `session ${number} is complete${what}`, complete)
   }
   const unverified = folder.proofs.filter((proof) => !countsAsVerified(proof))
   const unsupported = newestWithoutSupport(folder, gate.open ? unverified : folder.proofs)

@@ -1,6 +1,7 @@
 import { type Attention, attentionOf, isClosed } from './attention.ts'
 import { type CaseFolder, gateOf, shownState } from './case-folder.ts'
 import type { Gate } from './gate.ts'
+import { RUNBOOK_FILE } from './memory-name.ts'
 import { type Action, attachAct, nextAct, quoted, type Status } from './next-act.ts'
 import { countsAsVerified } from './proof.ts'
 import { providerText, type Session } from './session.ts'
@@ -127,6 +128,7 @@ function closed(folder: CaseFolder, { unapplied }: CaseFacts): Status {
     )
   const label = stateLabel(state)
   const why = (folder.case.reason ?? '').trim()
+  if (state === 'WATCHLIST') return on(`${label}: parked until its state is changed.`, why, null)
   return on(`${label}. Nothing is left to do.`, why, null, state === 'RESOLVED' ? 'good' : 'info')
 }
 
@@ -231,9 +233,9 @@ function proofStatus(
       'warn',
     )
   const last = sessions.at(-1)
-  const act =
-    last?.state === 'failed'
-      ? nextAct('plan_again', about(last))
-      : nextAct(start.source === 'runbook.md' ? 'plan' : 'run_tests')
+  if (last?.state === 'failed') return missing(detail, nextAct('plan_again', about(last)), 'warn')
+  if (start.source !== RUNBOOK_FILE) return missing(detail, nextAct('run_tests'), 'warn')
+  const hasNoTests = newest && !shut && !offered.some(({ type }) => type === 'test-log')
+  const act = nextAct(hasNoTests ? 'edit_runbook' : 'plan')
   return missing(detail, act, 'warn')
 }

@@ -6,7 +6,7 @@ import { nextAct, type Status } from './next-act.ts'
 import type { PlanStep } from './plan-step.ts'
 import { refusedActions, refusedCount } from './refused-actions.ts'
 import { outOfScopeText } from './scope.ts'
-import type { Session } from './session.ts'
+import { failedCount, type Session } from './session.ts'
 import { failureText, wasStopped } from './session-failure.ts'
 import { OWN_PROVIDER } from './settings.ts'
 import type { StepRow } from './step-rows.ts'
@@ -218,6 +218,7 @@ export function failed(
 export function completeText({ number, tests }: Session, failures: string): string {
   if (failures !== '') return `Session ${number} is complete, but ${failures}.`
   if (!tests) return `Session ${number} is complete.`
+  if (tests.failed > 0) return `Session ${number} is complete, but ${failedCount(tests)}.`
   return `Session ${number} passed ${tests.passed} of ${counted(tests.run, 'test')}.`
 }
 
@@ -226,7 +227,7 @@ export function whatFailed({ tests, trail }: Session, rows: readonly StepRow[]):
   const steps = rows.filter(({ plan, state }) => plan !== null && state === 'failed').length
   const parts = [
     outOfScopeText(trail),
-    tests && tests.failed > 0 ? `${tests.failed} of ${counted(tests.run, 'test')} failed` : '',
+    tests && tests.failed > 0 ? failedCount(tests) : '',
     tests?.run === 0 ? 'no tests ran' : '',
     steps > 0 ? `${counted(steps, 'step')} failed` : '',
     refusedCount(refusedActions(trail).work),

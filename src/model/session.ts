@@ -1,3 +1,4 @@
+import { counted } from './amounts.ts'
 import type { CaseState, SessionType } from './case-state.ts'
 import type { Comment, CommentChange } from './comment.ts'
 import type { FailedTest } from './failed-test.ts'
@@ -22,6 +23,11 @@ export interface TestCounts {
   failed: number
   /** How many of the passed tests passed on a retry; missing if none. */
   flaky?: number
+}
+
+/** `1 of 3 tests failed` */
+export function failedCount({ run, failed }: TestCounts): string {
+  return `${failed} of ${counted(run, 'test')} failed`
 }
 
 export interface Candidate {

@@ -126,7 +126,7 @@ export function unmetText(
   const quoted = items.map((item) => `"${item}"`).join(', ')
   const what =
     type === 'test-log'
-      ? 'Run the tests in a step of a plan with proof=tap, junit, go or test'
+      ? `Run the tests ${why === '' ? 'in a step of a plan with proof=tap, junit, go or test' : 'again'}`
       : `Attach a proof of type ${type}`
   return `No candidate would meet ${quoted}${why}. ${what}, or accept a proof with a reason.`
 }

@@ -1,7 +1,7 @@
 import { planViolation, planViolationText } from './plan-violation.ts'
 import type { Proof } from './proof.ts'
 import { otherTypeText, testStepOf } from './proof-type.ts'
-import type { Session } from './session.ts'
+import { failedCount, type Session } from './session.ts'
 import { endOf } from './trail-steps.ts'
 
 /** Reasons why a proof does not support its claim. */
@@ -132,11 +132,10 @@ const MAX_NAME = 80
 
 /** Formats failures as in `2 of 23 tests failed: signs in, signs out`. */
 function failedText({ tests, failed_tests }: Proof): string {
-  const { run, failed } = tests!
   const names = failed_tests.slice(0, MAX_NAMES).map(({ name }) => shortName(name))
-  const more = failed - names.length
+  const more = tests!.failed - names.length
   const suffix = names.length > 0 && more > 0 ? ` and ${more} more` : ''
-  const counts = `${failed} of ${run} ${run === 1 ? 'test' : 'tests'} failed`
+  const counts = failedCount(tests!)
   return names.length === 0 ? counts : `${counts}: ${names.join(', ')}${suffix}`
 }
 

@@ -2,7 +2,7 @@ import { attentionOf } from './attention.ts'
 import type { CaseFolder } from './case-folder.ts'
 import { checksum } from './checksum.ts'
 import type { EventFields } from './events.ts'
-import type { Session } from './session.ts'
+import { failedCount, type Session } from './session.ts'
 import { lastOf } from './trail.ts'
 
 /** What people are notified of. `AttentionKind` has more, which can wait until somebody looks at the list. */
@@ -88,5 +88,5 @@ function ofSession(session: Session, kind: WaitingKind, text: string): Waiting {
 
 function failedTests({ tests }: Session): string {
   if (!tests || tests.failed === 0) return ''
-  return `: ${tests.failed} of ${tests.run} ${tests.run === 1 ? 'test' : 'tests'} failed`
+  return `: ${failedCount(tests)}`
 }

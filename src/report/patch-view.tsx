@@ -27,7 +27,7 @@ function FileView({ file, maxLines }: { file: FileDiff; maxLines: number }) {
   const { from, status, additions, deletions, binary, hunks, notes } = file
   const name = visibleName(file.file)
   return (
-    <details>
+    <details open>
       <summary>
         {from !== null && `${visibleName(from)} → `}
         {name} {status !== 'changed' && `(${status}) `}

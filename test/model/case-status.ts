@@ -86,6 +86,13 @@ t.test('from the first plan to RESOLVED there is one next act, and after it none
       'No candidate would meet "All tests pass". Run the tests in a step',
     ],
     [
+      folder('VERIFYING', done),
+      facts({ offered: [PATCH], start: { planner: null, source: 'runbook.md', terminal: null } }),
+      'Edit runbook.md',
+      'No candidate would meet "All tests pass".',
+    ],
+    [folder('WATCHLIST', {}), facts(), null, 'parked until its state is changed.'],
+    [
       folder('VERIFYING', { proofs: [proof()], ...done }),
       facts({ offered: [PATCH] }),
       'Read and verify',

@@ -60,6 +60,8 @@ export function commandFor({ act, session, artifact, ...about }: Action, caseId:
       return `casefile start ${name} --again`
     case 'run_tests':
       return `casefile start ${name} --run-tests`
+    case 'edit_runbook': // links to the file
+      return `casefile open ${name}`
     case 'use_terminal':
       return `casefile use ${name}`
     case 'attach':

@@ -1,5 +1,6 @@
 import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
 import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
 import { IN_LINE, STATE_GROUP_TONES, stateGroup, stateLabel } from '../../model/state-groups.ts'
 import { directionOf } from '../../rendering/direction.ts'
@@ -89,8 +90,13 @@ export function CaseRail({ data }: { data: CasePageData }) {
           ) : (
             <a href={memoryPage(id, 'case.md')}>case.md</a>
           )}{' '}
-          {files.some(({ filename }) => filename === HISTORY_FILE) && (
-            <a href={memoryPage(id, HISTORY_FILE)}>{HISTORY_FILE}</a>
+          {[HISTORY_FILE, RUNBOOK_FILE].map(
+            (name) =>
+              files.some(({ filename }) => filename === name) && (
+                <>
+                  <a href={memoryPage(id, name)}>{name}</a>{' '}
+                </>
+              ),
           )}
         </dd>
       </dl>

@@ -52,6 +52,7 @@ export function start(): void {
       editor?.fileIsNow(etag || null).catch((error: unknown) => notify(String(error)))
   })
   if (etagOn(document) === '') void open({ etag: null, text: '' })
+  else if (location.hash === '#edit-memory') void open()
 }
 
 interface Editor {

@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
 import type { Action, Status } from '../../model/next-act.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { casePage, proofPage, SETUP, sessionPage } from './addresses.ts'
+import { casePage, memoryPage, proofPage, SETUP, sessionPage } from './addresses.ts'
 import { LongText } from './disclosure.tsx'
 
 interface StatusBannerProps {
@@ -82,6 +83,8 @@ function NextAct({ caseId, here, next }: NextActProps) {
       ) : (
         link(`${ofCase}#status`)
       )
+    case 'edit_runbook':
+      return link(`${memoryPage(caseId, RUNBOOK_FILE)}#edit-memory`)
     case 'set_up':
       return link(SETUP)
     case 'use_terminal':
