@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -185,6 +185,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   const pipes = () => readdirSync(other).filter((name) => name.startsWith('casefile-pipes-'))
   const runFolders = () => pipes().flatMap((name) => readdirSync(join(other, name)))
   t.equal(runFolders().length, 1)
+  mkdirSync(join(other, pipes()[0]!, 'run-999999999-x'))
   writeFileSync(join(root, '.git/commondir'), '../.g\n')
   const text = readFileSync(fileOf(odd), 'utf8')
   writeFileSync(fileOf(odd), text.replace('echo first', 'echo other'))

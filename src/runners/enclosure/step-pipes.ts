@@ -16,12 +16,14 @@ import {
 } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { hasCode } from '../../files/errno.ts'
 import { isFolderNow } from '../../files/folder-names.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { serviceProgram } from '../../files/service-program.ts'
+import { AppError } from '../../model/app-error.ts'
+import { exists } from '../../platform/processes.ts'
 import { runProgram } from '../../platform/program.ts'
 
 /** `none` reads as empty; `text` is the complete input. */
@@ -54,15 +56,27 @@ const KINDS = ['in', 'out', 'err']
  * where services with another TMPDIR have it, so that no run can make it for them.
  */
 export function pipeRoots(): string[] {
-  return rootPaths().map((path) => {
-    try {
-      mkdirSync(path, 0o700)
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error
-    }
-    if (!isOwn(path)) throw new Error(`${path} must be a folder that only you can use: remove it`)
-    return path
-  })
+  const [own, ...others] = rootPaths()
+  mustBeOwn(makeRoot(own!))
+  // where another user made one, no service of this user keeps pipes
+  return [own!, ...others.map(makeRoot).filter(isOwn)]
+}
+
+function makeRoot(path: string): string {
+  try {
+    mkdirSync(path, 0o700)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  }
+  return path
+}
+
+function mustBeOwn(path: string): void {
+  if (isOwn(path)) return
+  throw new AppError(
+    'storage_failed',
+    `${path} must be a folder that only you can use, and something else is there. Remove it; if it belongs to another user, start the service with another TMPDIR.`,
+  )
 }
 
 const NAME = 'casefile-pipes-'
@@ -103,11 +117,17 @@ export async function sweepPipeFolders(): Promise<void> {
 /** A pipe that its service reads as long as it lives: opening it to write fails without a reader. */
 const ALIVE = 'alive'
 
+/** The process that makes it; one that there is not for other names. */
+function makerOf(folder: string): number {
+  return Number(/^run-(\d{1,9})-/.exec(basename(folder))?.[1] ?? 2 ** 30)
+}
+
 function isLeft(folder: string): boolean {
   try {
     closeSync(openSync(join(folder, ALIVE), O_WRONLY | O_NONBLOCK | O_NOFOLLOW))
     return false
   } catch (error) {
+    if (hasCode(error, 'ENOENT')) return !exists(makerOf(folder))
     return hasCode(error, 'ENXIO')
   }
 }
@@ -117,7 +137,7 @@ function isLeft(folder: string): boolean {
  * which can be reopened as `/dev/stdin`.
  */
 export function openPipeFolder(): PipeFolder {
-  const path = mkdtempSync(join(pipeRoots()[0]!, 'run-'))
+  const path = mkdtempSync(join(pipeRoots()[0]!, `run-${process.pid}-`))
   let count = 0
   let alive: number | null = null
   const unread = `${ALIVE}.new`
