@@ -130,7 +130,7 @@ function unknown(name: string): AppError {
 
 /** The known agents spoke the Agent Client Protocol too, under names of their own. */
 function replacementFor(name: string): string | null {
-  const id = /^(claude-agent|codex|gemini|opencode|copilot)-acp$/.exec(name)?.[1]
+  const id = /^(claude|claude-agent|codex|gemini|opencode|copilot)-acp$/.exec(name)?.[1]
   const use = id?.replace('-agent', '')
   return use ? `Use "${use}": Casefile runs this agent by its command only.` : null
 }

@@ -112,8 +112,10 @@ t.test('agents in a terminal of their own', async (t) => {
     const revise = `/cases/${cli.id}/sessions/${(await waiting()).id}/revise`
     await cli.service.request('POST', revise, { note: 'Name its proof.' })
     t.match(await first, { code: 6, stdout: /not approved. The operator says: Name its proof\./ })
+    const detached = await cli.run(...words, '--detach')
+    t.match(detached, { code: 0, stdout: /still waits for the operator/ }, 'at once')
     const proposed = cli.run(...words, '--proof', 'true')
-    while (!(await waiting())) await delay(50)
+    while (!/- "true"/.test((await waiting())?.plan)) await delay(50)
     t.match(await waiting(), { origin: 'terminal', plan: /Raise it to ten\.$/ })
     t.match(await call('Write', { file_path: 'src/a.js' }), /"deny".*waits for the operator/)
     await cli.service.request('POST', `/cases/${cli.id}/sessions/${(await waiting()).id}/approve`)

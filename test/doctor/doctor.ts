@@ -141,6 +141,7 @@ t.test('an agent that speaks ACP is given its words', async (t) => {
 t.test('a name of an agent by ACP says which one to use', async (t) => {
   for (const settings of [
     ['provider: claude-agent-acp'],
+    ['provider: claude-acp'],
     ['provider: mine', 'providers:', '  mine: { preset: claude-agent-acp }'],
   ]) {
     const { code, text } = await runDoctor(t, { settings, isTrusted: true })

@@ -35,7 +35,7 @@ export async function startIntent(
   const canAsk = terminal.canAsk && !json
   if (!canAsk && !yes && wanted.provider === undefined) {
     const own = await conversationHere(context, caseId)
-    if (own) return propose(context, caseId, wanted, own)
+    if (own) return propose(context, caseId, wanted, { own, waitMs: detach ? 0 : WAIT_MS })
   }
   const path = `/cases/${caseId}/sessions`
   const session: SessionJson = (await client.request('POST', path, { body: wanted })).body
@@ -69,7 +69,7 @@ async function propose(
   context: CommandContext,
   caseId: string,
   wanted: Intent,
-  { agent }: ConversationJson,
+  { own: { agent }, waitMs }: { own: ConversationJson; waitMs: number },
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
   const body = {
@@ -84,8 +84,8 @@ async function propose(
   const name = caseId.slice(0, 8)
   if (session.state === 'plan_ready')
     terminal.say(`session ${session.number} waits for the operator (casefile approve ${name})`)
-  const waiting = { ms: WAIT_MS, signal: context.signal }
+  const waiting = { ms: waitMs, signal: context.signal }
   const decision = await waitForDecision(client, session, waiting)
   terminal.print(json ? jsonText(decision.session) : `${decision.text}\n`)
-  return decision.isApproved ? EXIT.done : EXIT.notApproved
+  return decision.isApproved || waitMs === 0 ? EXIT.done : EXIT.notApproved
 }
