@@ -167,8 +167,10 @@ t.test('a redirection writes inside the scope only', async (t) => {
           sub: {},
           out: t.fixture('symlink', '../../out/deep'),
           up: t.fixture('symlink', '..'),
+          in: t.fixture('symlink', '../lib/deep'),
           new: t.fixture('symlink', '../newtop'),
         },
+        lib: { deep: {} },
       },
       out: { deep: {} },
     }),
@@ -228,6 +230,7 @@ t.test('a redirection writes inside the scope only', async (t) => {
     'command cd src; node x > y',
     'eval "cd .."; node x > src/y',
     'cd src/out/..; node x > y',
+    'cd src/in/..; node x > y',
     ...['$(x)', '`x`', '$HOME', '"$HOME"', '{a,../../b}', '*', '?'].map(
       (word) => `node x > src/${word}`,
     ),
