@@ -130,6 +130,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
     [{ provider: 'runbook' }, /needs an agent/],
     [{ intent: undefined }, /in one sentence|expected one of/],
     [{ again: case_id }, /an intent is not planned/],
+    [{ plan: 'x' }, /plan: .*no plan: .intent. is the plan/],
   ]
   for (const [fields, message] of wrong) {
     const { status, text } = await service.request('POST', sessions, { ...intent, ...fields })

@@ -7,6 +7,9 @@ import { exampleOf, type JsonOf, sentId } from './primitives.ts'
 const { id, agent, branch, started_at } = conversationSchema.shape
 
 /** A conversation as clients see it. */
+/** Of any system. */
+const MAX_PID = 2 ** 31 - 1
+
 export const conversation = z
   .object({
     id,
@@ -82,7 +85,7 @@ export const announcedSchema = z
       'The folder that the agent works in, relative to the workspace or absolute.',
     ),
     case_id: sentId.nullable().default(null),
-    pid: z.int().min(2).describe("The agent's process."),
+    pid: z.int().min(2).max(MAX_PID).describe("The agent's process."),
   })
   .meta({
     id: 'AnnouncedConversation',

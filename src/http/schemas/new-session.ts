@@ -41,6 +41,10 @@ export const newSessionSchema = z
         'Not with `intent`: the id of a session that failed, or that is complete and has comments, to plan again.',
       ),
     isolation: isolationChoice,
+    plan: z
+      .never('expected no plan: `intent` is the plan of a new session, else its provider plans')
+      .optional()
+      .describe('Not accepted: `intent` is the plan, or the provider plans.'),
     ...intentFields,
   })
   .check(({ value, issues }) => {
