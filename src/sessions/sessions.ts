@@ -9,6 +9,7 @@ import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning, nextState } from '../model/session-state.ts'
 import { lineInQueue } from '../model/trail.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { workingFolder } from '../settings/workdir.ts'
 import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
@@ -217,6 +218,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     async begin(caseId, { provider, by }, work) {
       const wanted = { type: 'implementing', provider, origin: 'terminal' } as const
       return (await beginSession(caseId, wanted, by, work)).session
+    },
+    busyWith(folder) {
+      const first = jobs.obstacle({ folder, isolated: false })?.by[0].job
+      if (!first) return null
+      const title = deps.catalog.row(first.case_id)?.title ?? first.case_id
+      return `session ${first.number} of “${visibleText(title)}”`
     },
     async planAgain(session, note, by) {
       const sent = { text: note, changes: [], lines: [] }

@@ -93,6 +93,7 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
       state: 'executing',
       scope,
       caseId: null,
+      busyWith: null,
       caseTitle: 'Raise the limit',
       noPlan: '',
       howToPlan: '',
@@ -298,6 +299,14 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   const approved = await propose(['docs/a.md'])
   t.match(approved, { number: 1, state: /approved|executing/ }, 'no question')
   t.match(readFileSync(app.file(id, 'sessions/1.md'), 'utf8'), /plan_approved by=casefile.md/)
+  const waiting = hookedAgent(app, { case_id, session: 'conversation-7' })
+  await waiting.tell('UserPromptSubmit', { prompt: 'Tidy' })
+  const plan = intentPlan({ ...FORMAT, paths: ['src/a'] })
+  const proposal = { agent: 'claude', cwd: app.root, pid: 4_194_303, plan, hypothesis: null }
+  const second = await must(app, 'POST', `/cases/${case_id}/proposed-plans`, proposal)
+  const behind = /can be once session 1 of “Format the docs” ends: it works in this folder/
+  t.match(await waiting.call('Write', { file_path: 'src/a' }), behind)
+  await must(app, 'POST', `/cases/${case_id}/sessions/${second.id}/abandon`)
   const edit = (file_path: string) => proposing.call('Write', { file_path })
   t.equal(await edit('docs/a.md'), null)
   t.match(await edit('src/a'), /outside the scope/)

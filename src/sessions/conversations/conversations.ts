@@ -92,6 +92,8 @@ export interface ConversationDeps extends SessionDeps {
     wanted: { provider: string; by: Actor },
     work: (job: Job) => Promise<void>,
   ): Promise<Session>
+  /** The session that works in a folder, so that no other can; null if none does. */
+  busyWith(folder: string): string | null
   /** Moves a session from plan_ready back to planning. */
   planAgain(session: Session, note: string, by: Actor): Promise<void>
   approve(session: Session, plan: string, by: Actor, standing?: string): Promise<void>
@@ -173,6 +175,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       state,
       scope,
       caseId: case_id,
+      busyWith: deps.busyWith(folder),
       caseTitle: catalog.row(case_id!)?.title ?? case_id!,
       noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
       howToPlan: `${howToPropose(case_id!)}. Or: ${howToPlan(agent)}`,

@@ -26,6 +26,8 @@ interface Scene {
   /** The scope of its plan; null without a session. */
   scope: PlanScope | null
   caseId: string | null
+  /** The session that works in the folder, by number and title; null if none does. */
+  busyWith: string | null
   caseTitle: string
   /** Why it has no approved plan, as a sentence. */
   noPlan: string
@@ -56,13 +58,21 @@ export function isWork(state: SessionState | null): boolean {
 
 function objectionBeforeApproval(
   tool: HookTool,
-  { rules, state, caseId, caseTitle, noPlan, howToPlan }: Omit<Scene, 'cwd' | 'folder' | 'scope'>,
+  {
+    rules,
+    state,
+    caseId,
+    busyWith,
+    caseTitle,
+    noPlan,
+    howToPlan,
+  }: Omit<Scene, 'cwd' | 'folder' | 'scope'>,
 ): Objection | null {
   const changing = whyChanging(tool, rules, caseId)
   if (changing === null) return null
   const why =
     state === 'plan_ready'
-      ? 'Its plan waits for the operator to approve it in Casefile.'
+      ? `Its plan waits for the operator to approve it in Casefile${busyWith === null ? '' : `, which can be once ${busyWith} ends: it works in this folder`}.`
       : `${noPlan} ${howToPlan}`
   const text = `Casefile records this work as the case "${caseTitle}", and ${changing} ${why}`
   return { text, reason: 'no plan is approved yet' }
@@ -103,6 +113,7 @@ export async function answerToTest(event: HookEvent, root: string): Promise<Hook
     rules: { readingCommands: [], readingTools: [] },
     state: null,
     caseId: null,
+    busyWith: null,
     caseTitle: 'casefile hooks test',
     noPlan: 'This call is a test,',
     howToPlan: 'and nothing of it is recorded.',
