@@ -204,6 +204,7 @@ t.test(
     const strict = hookedAgent(app, { case_id, headers: { 'x-casefile-strict': '1' } })
     const calls = async () => (await must(app, 'GET', session)).out_of_scope_calls
     const ran = { tool: 'Bash', action: 'ls > out', reason: /out, which is outside/ }
+    await until(async () => (await calls()).at(-1)?.action === ran.action)
     t.match((await calls()).at(-1), { ...ran, ran: false })
     await agent.tell('PostToolUse', { tool_name: 'Bash', tool_input: { command: 'ls > out' } })
     await until(async () => (await calls())[0].ran)
