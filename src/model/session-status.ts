@@ -10,6 +10,7 @@ import { failedCount, type Session } from './session.ts'
 import { failureText, wasStopped } from './session-failure.ts'
 import { OWN_PROVIDER } from './settings.ts'
 import type { StepRow } from './step-rows.ts'
+import { failedTestsText } from './support.ts'
 import { lastOf } from './trail.ts'
 
 /** What a session's status needs besides the files of its case. */
@@ -215,10 +216,11 @@ export function failed(
 }
 
 /** How a session ended that is complete. */
-export function completeText({ number, tests }: Session, failures: string): string {
+export function completeText(session: Session, failures: string): string {
+  const { number, tests } = session
   if (failures !== '') return `Session ${number} is complete, but ${failures}.`
   if (!tests) return `Session ${number} is complete.`
-  if (tests.failed > 0) return `Session ${number} is complete, but ${failedCount(tests)}.`
+  if (tests.failed > 0) return `Session ${number} is complete, but ${failedTestsText(session)}.`
   return `Session ${number} passed ${tests.passed} of ${counted(tests.run, 'test')}.`
 }
 

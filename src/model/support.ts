@@ -78,7 +78,7 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
     )
   }
   if (tests && tests.failed > 0) {
-    add('tests_failed', failedText(proof), `attach a passing report, ${OR_ACCEPT}`)
+    add('tests_failed', failedTestsText(proof), `attach a passing report, ${OR_ACCEPT}`)
   } else if (tests?.incomplete) {
     add('incomplete', 'its report is incomplete', `attach a complete report, ${OR_ACCEPT}`)
   } else if (proof.unread !== null) {
@@ -131,7 +131,10 @@ const MAX_NAMES = 5
 const MAX_NAME = 80
 
 /** Formats failures as in `2 of 23 tests failed: signs in, signs out`. */
-function failedText({ tests, failed_tests }: Proof): string {
+export function failedTestsText({
+  tests,
+  failed_tests,
+}: Pick<Proof, 'tests' | 'failed_tests'>): string {
   const names = failed_tests.slice(0, MAX_NAMES).map(({ name }) => shortName(name))
   const more = tests!.failed - names.length
   const suffix = names.length > 0 && more > 0 ? ` and ${more} more` : ''

@@ -44,9 +44,14 @@ export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
     return { hypothesis: stated ?? NO_PLAN_HYPOTHESIS, plan: nothingToPlan(id, tests) }
   }
   return {
-    hypothesis: stated ?? `No hypothesis: the plan comes from ${PLAN_SOURCES[found.source]}.`,
+    hypothesis: stated ?? noHypothesis(PLAN_SOURCES[found.source]),
     plan: found.plan,
   }
+}
+
+/** What a session has for a hypothesis if the text that its plan comes from states none. */
+export function noHypothesis(source: string): string {
+  return `No hypothesis: the plan comes from ${source}.`
 }
 
 /** What people call where a plan comes from. */

@@ -131,8 +131,15 @@ function SessionHead({ data }: { data: SessionPageData }) {
   const { id, title } = folder.case
   const { number, started_at } = session
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
+  const approver = lastOf(session.trail, 'plan_approved')?.fields.by
+  const isWaiting = session.state === 'plan_ready' && data.json.queue === null
   return (
-    <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
+    <header
+      class={isWaiting ? 'record-head reviewing' : 'record-head'}
+      id="session-head"
+      data-case={id}
+      data-session={session.id}
+    >
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <div class="session-line">
         <h1 tabindex={-1}>
@@ -141,6 +148,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
         <StateBadge state={session.state} />
         <span class="muted small">
           {visibleName(providerText(session))} · {session.type} · <Time at={started_at} />
+          {typeof approver === 'string' && ` · approved by ${visibleName(approver)}`}
         </span>
         <TerminalPlace data={data} />
         <ApprovalSignature signature={data.json.signature} />

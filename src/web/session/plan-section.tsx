@@ -11,6 +11,7 @@ import { HunksView } from '../../rendering/diff/hunks-view.tsx'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { slotted } from '../../rendering/markdown/line-slots.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
+import { noHypothesis } from '../../runners/runbook-plan.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
 import { Panel } from '../shell/menu.tsx'
@@ -28,6 +29,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
   const { session, json, query, plan } = data
   if (json.plan === '' && json.hypothesis === '') return null
   const isOpen = session.state === 'plan_ready'
+  const isStated = json.hypothesis !== '' && json.hypothesis !== noHypothesis(data.planSource)
   return (
     <section class="card plan" id="plan" aria-labelledby="plan-title">
       <header>
@@ -36,7 +38,6 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
       {isOpen && <Statement data={data} />}
-      {isOpen && <FolderWarning data={data} />}
       {isOpen && json.plan_unchanged && (
         <p class="notice" data-tone="warn" id="plan-unchanged">
           {UNCHANGED_PLAN}
@@ -45,7 +46,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
       {isOpen && <PlanErrors data={data} />}
       <ScopeFacts scope={plan.scope} />
       <ReviewList data={data} />
-      {query.view === 'rendered' && json.hypothesis !== '' && (
+      {query.view === 'rendered' && isStated && (
         <Written id="hypothesis" title="Hypothesis" by={writerOf(data, false)}>
           <Hypothesis data={data} />
         </Written>
@@ -60,6 +61,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
           <PlanText data={data} />
         </div>
       </Written>
+      {isOpen && <FolderWarning data={data} />}
       {isOpen && <RunPlace data={data} />}
       {isOpen && <ApproveBar data={data} />}
       {isOpen && <CommentForm data={data} />}
