@@ -75,7 +75,7 @@ function mustBeOwn(path: string): void {
   if (isOwn(path)) return
   throw new AppError(
     'storage_failed',
-    `${path} must be a folder that only you can use, and something else is there. Remove it; if it belongs to another user, start the service with another TMPDIR.`,
+    `${path} is not a folder that only you can use. Remove it, or start with another TMPDIR.`,
   )
 }
 
