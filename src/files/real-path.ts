@@ -10,45 +10,50 @@ export async function realPathOf(path: string): Promise<string> {
   return join(real, rest)
 }
 
-/** As `realPathOf`, but `..` is the folder above where a link leads, as for the system. `folder` is a real path. */
-export async function realPathAlong(path: string, folder: string): Promise<string> {
-  let at = isAbsolute(path) ? '/' : folder
-  for (const name of path.split('/')) {
-    at = name === '..' ? dirname(await realPathOf(at)) : join(at, name)
+/**
+ * As `realPathOf`, but links to what does not exist are followed, too: a write through one makes it. Throws ELOOP after
+ * 40 of them.
+ */
+export async function targetOf(path: string): Promise<string> {
+  let at = path
+  for (let links = 0; links < MAX_LINKS; links++) {
+    const { real, rest } = await nearestExisting(at)
+    const [first = '', ...others] = rest.split(sep)
+    const target = first === '' ? null : await readlink(join(real, first)).catch(ifNoLink)
+    if (target === null) return join(real, rest)
+    at = join(resolve(real, target), ...others)
   }
-  return realPathOf(at)
+  throw Object.assign(new Error(`ELOOP: too many symbolic links, '${path}'`), { code: 'ELOOP' })
 }
 
 const MAX_LINKS = 40
 
-/**
- * Returns the real path of the nearest existing ancestor (or of the path itself), and what remains. Links to what does not
- * exist are followed, too: a write through them makes it.
- */
+function ifNoLink(error: unknown): null {
+  if (hasCode(error, 'ENOENT', 'EINVAL')) return null
+  throw error
+}
+
+/** As `targetOf`, but `..` is the folder above where a link leads, as for the system. `folder` is a real path. */
+export async function targetAlong(path: string, folder: string): Promise<string> {
+  let at = isAbsolute(path) ? '/' : folder
+  for (const name of path.split('/')) {
+    at = name === '..' ? dirname(await targetOf(at)) : join(at, name)
+  }
+  return targetOf(at)
+}
+
+/** Returns the real path of the nearest existing ancestor (or of the path itself), and what remains. */
 export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
   let ancestor = resolve(path)
   let rest = ''
-  for (let links = 0; ; ) {
+  for (;;) {
     try {
       return { real: await realpath(ancestor), rest }
     } catch (error) {
       if (!hasCode(error, 'ENOENT') || ancestor === dirname(ancestor)) throw error
-      const target = await linkTarget(ancestor)
-      if (target !== null && ++links > MAX_LINKS) throw error
-      if (target === null) rest = join(basename(ancestor), rest)
-      ancestor = target ?? dirname(ancestor)
+      rest = join(basename(ancestor), rest)
+      ancestor = dirname(ancestor)
     }
-  }
-}
-
-/** Where a link leads, which need not exist; null if the path is none. */
-async function linkTarget(path: string): Promise<string | null> {
-  try {
-    const target = await readlink(path)
-    return resolve(await realpath(dirname(path)), target)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EINVAL')) return null
-    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { codeOf } from '../files/errno.ts'
 import { isFolder } from '../files/folder-names.ts'
-import { isWithin, realPathAlong, realPathOf } from '../files/real-path.ts'
+import { isWithin, targetAlong, targetOf } from '../files/real-path.ts'
 import type { ShellWord, SimpleCommand } from './simple-commands.ts'
 
 /** Follows in which folder the simple commands of a shell command run. */
@@ -74,7 +74,7 @@ export async function startWalk(
  */
 async function reached(path: string, folder: string): Promise<string[] | null> {
   try {
-    return [await realPathOf(resolve(folder, path)), await realPathAlong(path, folder)]
+    return [await targetOf(resolve(folder, path)), await targetAlong(path, folder)]
   } catch (error) {
     if (codeOf(error) === '') throw error
     return null
