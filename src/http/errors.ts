@@ -4,7 +4,7 @@ import type { GateJson } from './schemas/case.ts'
 interface ErrorSpec {
   status: number
   title: string
-  /** Members of a real response, for the OpenAPI document: of a code that has members of its own. */
+  /** Members of a real response, for the OpenAPI document: of a code with additional members. */
   example?: { detail: string; errors?: FieldError[] } & Record<string, unknown>
 }
 

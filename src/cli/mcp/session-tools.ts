@@ -181,7 +181,7 @@ async function handedIn(
   const agent = agentNamed(access.agentName() ?? '')
   const body = { ...proposal, agent, cwd: process.cwd(), pid: process.ppid }
   const answer = await client.request('POST', `/cases/${caseId}/proposed-plans`, { body })
-  // without a service nobody can approve it meanwhile
+  // without a service it cannot be approved meanwhile
   const ms = (await access.service()) === null ? 0 : wait * 1000
   const began = Date.now()
   let reported = 0

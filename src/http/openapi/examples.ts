@@ -7,7 +7,7 @@ import { caseIdParam, proofIdParam, sessionIdParam, webhookIdParam } from '../sc
 import { exampleOf } from '../schemas/primitives.ts'
 import type { Json } from './json-schemas.ts'
 
-/** An error response with this code; null if it has no members of its own. */
+/** An error response with this code; null if it has no additional members. */
 export function errorExample(code: ErrorCode): Json | null {
   const { example } = ERRORS[code]
   if (!example) return null

@@ -60,7 +60,7 @@ export interface ReportedRun {
   plan: string | null
 }
 
-/** A denial by our own check of a call (call-check.ts), which each agent puts behind words of its own. */
+/** A denial by our own check of a call (call-check.ts), which each agent puts behind its usual words. */
 const CALL_DENIAL = /^[^\n]{0,100}?(Casefile: [\s\S]* Stay inside the approved plan\.)\s*$/
 
 /** Some agents repeat all their denials at the end. */

@@ -116,7 +116,7 @@ function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
         <Field
           id="description-text"
           label="Description (markdown)"
-          hint='Agents see this. "Add a requirement" has a form of its own.'
+          hint='Agents see this. "Add a requirement" has a separate form.'
         >
           <textarea
             id="description-text"

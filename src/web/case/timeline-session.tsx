@@ -11,7 +11,7 @@ import type { CasePageData } from './data.ts'
 import type { SessionItem } from './timeline.ts'
 import { TimelineEntry } from './timeline-item.tsx'
 
-/** A session: what came of it in one line; unfolded, who did what in it. */
+/** A session: its result in one line; unfolded, its acts with their authors. */
 export function TimelineSession({ data, item }: { data: CasePageData; item: SessionItem }) {
   const { number, session, acts } = item
   const approved = acts.findLast(({ entry }) => entry.act?.name === 'plan_approved')?.entry

@@ -29,7 +29,7 @@ export interface TrialAnswer {
 }
 
 export interface HookTrial {
-  /** A call of its own tools that writes a file, and one that only reads. */
+  /** A call of its built-in tools that writes a file, and one that only reads. */
   writes(path: string): NamedCall
   reads(path: string): NamedCall
   /** Its tool for commands. */
