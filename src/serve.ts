@@ -20,6 +20,8 @@ import type { Site } from './web/site.ts'
 export interface ServeOptions {
   root: string
   port: number
+  /** Take the next free port if this one is in use. */
+  orNext?: boolean
   memoryRoot?: string
   stateDir?: string
   dev?: boolean
@@ -100,9 +102,16 @@ async function startServer(options: ServeOptions): Promise<Served> {
           (error: unknown) => answerProblem(outgoing, error, log),
         )
       },
-      { port: options.port, log, oneRequestEach: options.short ?? false },
+      {
+        port: options.port,
+        orNext: options.orNext ?? false,
+        log,
+        oneRequestEach: options.short ?? false,
+      },
     )
     port = server.port
+    if (options.orNext && port !== options.port)
+      log(`port ${options.port} is in use, so this workspace is on port ${port}`)
     hasLocalhost = server.hasLocalhost
     if (!hasLocalhost && !options.short) log(otherLocalhost(port))
     service.listening(server)

@@ -37,6 +37,8 @@ export const LIMITS = {
 interface ListenOptions {
   /** 0 for any free port. */
   port: number
+  /** Take the next free port if this one is in use. */
+  orNext?: boolean
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
   /**
@@ -80,7 +82,7 @@ export async function listen(
   server.on('clientError', answerClientError)
   // Unknown expectations may be ignored (RFC 9110 §10.1.1); node would respond with 417, without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  await bind(server, options.port)
+  await (options.orNext ? bindNext(server, options.port) : bind(server, options.port))
   server.on('error', (error) => log(`server: ${inspect(error)}`))
 
   const { port } = server.address() as AddressInfo
@@ -112,18 +114,33 @@ function bindSix(server: NetServer, port: number): Promise<boolean> {
   })
 }
 
-function bind(server: Server, port: number): Promise<void> {
+/** How many ports are tried before the first one's error is the answer. */
+const NEXT_PORTS = 100
+
+async function bindNext(server: Server, first: number): Promise<void> {
+  const last = Math.min(first + NEXT_PORTS, 65_535)
+  for (let port = first; port <= last; port++) {
+    if (await tryBind(server, port)) return
+  }
+  await bind(server, first)
+}
+
+async function bind(server: Server, port: number): Promise<void> {
+  if (await tryBind(server, port)) return
+  throw new AppError('already_active', await portMessage(port))
+}
+
+/** False if the port is in use. */
+function tryBind(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error)
-      void portMessage(port).then((message) =>
-        reject(new AppError('already_active', message, { cause: error })),
-      )
+    const fail = (error: Error) => {
+      if (hasCode(error, 'EADDRINUSE')) resolve(false)
+      else reject(error)
     }
     server.once('error', fail)
     server.listen(port, HOSTNAME, () => {
       server.off('error', fail)
-      resolve()
+      resolve(true)
     })
   })
 }

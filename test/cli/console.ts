@@ -95,6 +95,7 @@ t.test('with a running service', async (t) => {
     t.match(await cli.run('open', 'sign', '--print'), {
       stdout: `${service.url}/case/${id}\n`,
     })
+    t.match(await cli.run('open', '--print'), { stdout: `${service.url}/\n` })
   })
 
   await t.test('a session that fails names the tests that did, and is planned again', async (t) => {

@@ -116,6 +116,9 @@ t.test('it listens on loopback, and a port in use is refused with advice', async
       message: new RegExp(`Port ${server.port} .*--port 0`),
     },
   )
+  const next = await listen(() => {}, { port: server.port, orNext: true, log: () => {} })
+  t.teardown(() => next.close())
+  t.ok(next.port > server.port, 'a start without a chosen port takes the next free one')
 })
 
 t.test('a Casefile on the port is named with its workspace', async (t) => {

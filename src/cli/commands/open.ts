@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { AppError } from '../../model/app-error.ts'
 import { findService } from '../../state/owner/find-owner.ts'
-import { casePage } from '../../web/shell/addresses.ts'
+import { CASES, casePage } from '../../web/shell/addresses.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
@@ -19,33 +19,35 @@ interface Options extends CommandOptions {
 
 export function command(): Command {
   const open = new Command('open')
-    .description('Open the page of a case in the browser.')
-    .addArgument(caseArgument())
+    .description('Open the console, or the page of a case, in the browser.')
+    .addArgument(caseArgument().argOptional())
     .option('--print', 'Only print its address.')
     .option('--edit', 'Open case.md in $VISUAL or $EDITOR instead.')
     .option('--folder', 'Print the path of its folder instead.')
-    .action((name: string, options: Options) =>
+    .action((name: string | undefined, options: Options) =>
       withReader(options, (context) => run(context, name, options)),
     )
   return explain(open, {
     examples: [
-      ['casefile open "sign-in"', 'Look at its page.'],
+      ['casefile open', 'Look at the cases.'],
+      ['casefile open "sign-in"', 'Look at the page of a case.'],
       ['cd "$(casefile open c12d --folder)"', 'Go to its files.'],
     ],
-    more: 'The page needs a running service.',
+    more: 'It finds the service that runs for this workspace, whatever its port.',
     exits: [EXIT.unknown],
   })
 }
 
 async function run(
   { client, terminal, json, workspace, signal }: ReadContext,
-  name: string,
+  name: string | undefined,
   { print, folder, edit }: Options,
 ): Promise<ExitCode> {
-  const id = await resolveCase(client, name)
-  await client.request('GET', `/cases/${id}`)
-  const path = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(id)
+  const id = name === undefined ? null : await resolveCase(client, name)
+  if (id !== null) await client.request('GET', `/cases/${id}`)
   if (folder || edit) {
+    if (id === null) throw new AppError('bad_request', 'Name the case whose files you want.')
+    const path = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(id)
     terminal.print(json ? jsonText({ folder: path }) : `${path}\n`)
     if (edit) await editFile(join(path, 'case.md'), signal)
     return EXIT.done
@@ -54,10 +56,10 @@ async function run(
   if (service === null) {
     throw new AppError(
       'bad_request',
-      'No service is running, and the page of a case needs one. Start it with: casefile serve',
+      'No service is running, and its pages need one. Start it with: casefile serve',
     )
   }
-  const url = service + casePage(id)
+  const url = service + (id === null ? CASES : casePage(id))
   terminal.print(json ? jsonText({ url }) : `${url}\n`)
   if (!print) {
     const { default: openInBrowser } = await import('open')

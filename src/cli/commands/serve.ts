@@ -7,7 +7,10 @@ export function command(): Command {
   const serve = new Command('serve')
     .description('Serve a workspace on 127.0.0.1.')
     .addOption(
-      new Option('--port <n>', 'Port; 0 takes a free one.')
+      new Option(
+        '--port <n>',
+        'Port; 0 takes a free one. By default the next free one from this on.',
+      )
         .env('CASEFILE_PORT')
         .default(7878)
         .argParser(portOf),
@@ -28,6 +31,7 @@ export function command(): Command {
       const isEnv = (name: string) => command.getOptionValueSource(name) === 'env' // commander reads any value as on
       const chosen = {
         ...options,
+        orNext: command.getOptionValueSource('port') === 'default',
         ...(isEnv('dev') ? { dev: switchOf('CASEFILE_DEV') } : {}),
         ...(isEnv('mount') ? { mount: !switchOf('CASEFILE_NO_MOUNT') } : {}),
       }
