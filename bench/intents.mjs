@@ -35,9 +35,9 @@ const WISHES = [
   },
   {
     wish: 'List the questions first',
-    file: 'docs/faq.md',
+    file: 'docs/problems.md',
     paths: ['docs/**'],
-    proof: 'test -s docs/faq.md',
+    proof: 'test -s docs/problems.md',
   },
   {
     wish: 'Name the license in the package',

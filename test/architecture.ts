@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readPage } from './fixtures/doc-code.ts'
 
-const page = readPage('docs/architecture.md')
+const page = readPage('CONTRIBUTING.md')
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
-t.test('docs/architecture.md names files that exist', async (t) => {
+t.test('CONTRIBUTING.md names files that exist', async (t) => {
   const named = [...page.matchAll(/`((?:src|test)\/[\w./-]*)`/g)].map(([, name = '']) => name)
   t.ok(named.length > 20)
   for (const name of named) t.ok(existsSync(pathOf(name)), name)

@@ -18,7 +18,7 @@ const STEPS = [
   ['shot'],
 ]
 
-const runbooks = blocksOf(readPage('docs/runbooks.md')).filter(
+const runbooks = blocksOf(readPage('docs/plans.md').split('\n## Runbooks to copy\n')[1]!).filter(
   ({ language }) => language === 'markdown',
 )
 

@@ -19,21 +19,17 @@ import { inLongLane } from './fixtures/full.ts'
 const page = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8')
 const readme = page('README.md')
-const walkthrough = page('docs/walkthrough.md')
+const api = page('docs/api.md')
 const needsCurl =
   spawnSync('curl', ['--version']).status === 0 ? inLongLane : { skip: 'curl is not installed' }
 
-/** The `sh` fences of docs/walkthrough.md below a heading, until the next one of that level. */
-function blocksBelow(heading: string): string[] {
-  const [, rest = ''] = walkthrough.split(`\n## ${heading}\n`)
-  const [text = ''] = rest.split('\n## ')
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!)
-}
+/** The `sh` fences of docs/api.md that take a case from its creation to RESOLVED. */
+const [, flowText = ''] = api.split('\n## The whole flow\n')
+const flow = [...flowText.split('\n## ')[0]!.matchAll(/^```sh\n(.*?)^```$/gms)].map(
+  (match) => match[1]!,
+)
 
 const ADDRESS = 'http://127.0.0.1:7878'
-const flow = blocksBelow('The whole flow')
-/** `cd workspace`, then one for each comment. */
-const recipes = blocksBelow('Recipes').flatMap((block) => block.split(/^(?=# )/m))
 
 /** As `npm start` does, in a folder that stands for the checkout; on the page's port if that is free. */
 async function startSample(t: Test): Promise<{ folder: string; url: string }> {
@@ -58,7 +54,7 @@ async function paste(t: Test, blocks: string[]): Promise<string[]> {
   const script = blocks.map((block) => `${block}\nprintf '\\n<<end of block>>\\n'\n`).join('')
   const who = ['AUTHOR_NAME', 'AUTHOR_EMAIL', 'COMMITTER_NAME', 'COMMITTER_EMAIL']
   const child = spawn('sh', ['-euc', script.replaceAll(ADDRESS, url)], {
-    cwd: folder,
+    cwd: join(folder, 'workspace'),
     env: {
       ...process.env,
       ...Object.fromEntries(who.map((name) => [`GIT_${name}`, 'reader@example.invalid'])),
@@ -90,49 +86,20 @@ const flowPromises: [what: string, printed: RegExp | Record<string, unknown>][] 
   ['the proof is verified', { type: 'test-log', verified: true }],
   ['the case is resolved', { state: 'RESOLVED', problems: [] }],
 ]
-const [again = ''] = flow.slice(flowPromises.length)
 
-t.test('docs/walkthrough.md can be pasted', needsCurl, async (t) => {
-  t.equal(flow.length, flowPromises.length + 1)
-
-  t.test('from the first block to the last', async (t) => {
-    const printed = await paste(t, [...flow.slice(0, -1), ...recipes])
-    for (const [index, [what, promised]] of flowPromises.entries()) {
-      const text = printed[index]!
-      t.match(promised instanceof RegExp ? text : JSON.parse(text), promised, what)
-    }
-    const [, blocked, waiting, approved, changed, history, commit] = printed.slice(
-      flowPromises.length,
-    )
-    t.match(blocked, /case\.md:reason: Waiting for operations/)
-    t.match(waiting, /^memory\/cases\/c12d54ae-.*\/sessions\/1\.md\n$/, 'the one of the sample')
-    t.match(
-      approved,
-      /^memory\/cases\/6802b34d-.*\/sessions\/1\.md:2026-11-11T13:09:30\.\d{3}Z plan_approved by=Ada$/m,
-    )
-    t.match(
-      approved,
-      /1\.md:2026\S+ session_state_changed .*new_state=failed reason="The run stopped/m,
-    )
-    t.match(changed, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md\n$/)
-    t.match(history, /^# History\n\n- \S+ · .* · created\n[\s\S]* · VERIFYING → RESOLVED/)
-    t.match(
-      commit,
-      /^\w+ Compare seconds with seconds\n[\s\S]*case\.md [\s\S]* src\/token\.js +\| +2 \+-/,
-    )
-  })
-
-  t.test('with the case that waits for approval already', async (t) => {
-    const printed = await paste(t, [flow[0]!, again, ...flow.slice(4, -1)])
-    const answer = JSON.parse(printed.at(-2)!)
-    t.match(answer, { title: 'Signed out again right after signing in', state: 'RESOLVED' })
-  })
+t.test('the flow of docs/api.md can be pasted', needsCurl, async (t) => {
+  t.equal(flow.length, flowPromises.length)
+  const printed = await paste(t, flow)
+  for (const [index, [what, promised]] of flowPromises.entries()) {
+    const text = printed[index]!
+    t.match(promised instanceof RegExp ? text : JSON.parse(text), promised, what)
+  }
 })
 
-t.test('the two commands stand at the top', async (t) => {
-  const [first = ''] = /```console\n.*?```/s.exec(readme) ?? []
-  t.ok(readme.indexOf(first) < 20)
-  t.match(first, /^npm ci && npm start .*\nnpm ci && npm test .*\nnpm run demo /m)
+t.test('the pitch comes first, what contributors need last', async (t) => {
+  t.match(readme, /^# Casefile\n\n\*\*Approve what your coding agent does/)
+  t.match(readme, /```console\nnpm ci && npm start .*\nnpm run demo /)
+  t.match(readme, /```console\nnpm ci && npm test\n```\n$/)
 })
 
 t.test('the docs leave nothing out', async (t) => {

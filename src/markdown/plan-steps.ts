@@ -39,7 +39,7 @@ export interface PlanReading {
    * would describe further work. The lists of its scope do not count.
    */
   isRunbook: boolean
-  /** What the plan limits its work to (docs/sessions.md#scope). Incomplete if there are errors. */
+  /** What the plan limits its work to (docs/plans.md#scope). Incomplete if there are errors. */
   scope: PlanScope
   scopeErrors: StepError[]
   /** Null if it is another plan. */
@@ -47,7 +47,7 @@ export interface PlanReading {
 }
 
 /**
- * Reads the steps of a plan: every fence with `run` as the first word after its language (docs/sessions.md#steps),
+ * Reads the steps of a plan: every fence with `run` as the first word after its language (docs/plans.md#steps),
  * and its scope. Anything unclear is an error with its line, never a step that runs differently.
  */
 export async function readPlan(plan: string): Promise<PlanReading> {

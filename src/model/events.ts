@@ -77,7 +77,7 @@ const aProblem = {
  * The table of events: the one place to add or change one. What agents do is in agent-events.ts; comments, worktrees
  * and what was there before a run have files too. From it come the types
  * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
- * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
+ * the terminal and the colour on the page. docs/webhooks.md lists the events for people.
  */
 export const EVENTS = {
   session_started: entry(

@@ -23,7 +23,7 @@ export interface MissingEnvironment {
 }
 
 /**
- * The environment of a step (docs/sessions.md#the-environment-of-a-step): allowed variables of the service, plus
+ * The environment of a step (docs/plans.md#the-environment-of-a-step): allowed variables of the service, plus
  * the run's id.
  */
 export function stepEnvironment(

@@ -190,7 +190,7 @@ function onDisk(app: TestService): Map<string, Seen> {
   return seen
 }
 
-/** The events that docs/events.md promises for what differs, by case. */
+/** The events that docs/git.md promises for what differs, by case. */
 function eventsOf(before: Map<string, Seen>, after: Map<string, Seen>): Record<string, string[]> {
   const events: Record<string, string[]> = {}
   for (const id of new Set([...before.keys(), ...after.keys()])) {

@@ -309,6 +309,6 @@ t.test('after a failure, a second run asks what the first has asked', async (t) 
 
 t.test('the kinds are those that docs/git.md explains', async (t) => {
   const page = readFileSync(fileURLToPath(new URL('../../docs/git.md', import.meta.url)), 'utf8')
-  const reported = [...page.matchAll(/^### .*`([a-z-]+)`$/gm)].map(([, kind]) => kind)
+  const reported = [...page.matchAll(/^`([a-z-]+)` \|/gm)].map(([, kind]) => kind)
   t.strictSame(reported, MEMORY_KINDS)
 })

@@ -43,9 +43,9 @@ t.test('the questions stand under their sections', async (t) => {
   const html = await get('/help')
   t.match(
     html,
-    /<h3>Agents<\/h3><ul class="plain-list"><li><a href="\/help\/faq#text-the-agent-is-not-found">/,
+    /<h3>Agents<\/h3><ul class="plain-list"><li><a href="\/help\/problems#text-the-agent-is-not-found">/,
   )
-  t.notMatch(html, 'href="/help/faq#text-agents"')
+  t.notMatch(html, 'href="/help/problems#text-agents"')
 })
 
 t.test('every page is there, and its links and pictures lead somewhere', async (t) => {

@@ -337,7 +337,7 @@ const promises: [what: string, printed: RegExp | object, until?: RegExp][] = [
 t.test('the page can be pasted', needing('bash', 'curl', 'jq'), async (t) => {
   t.equal(blocks.length, promises.length)
   const app = await openTestService(t)
-  const [first] = fences
+  const first = fences.find(({ code }) => code.includes('WEBHOOK_SECRET'))
   t.equal(first && typedIn(first), commandFor('receiver.mjs'))
   const receiver = await startReceiver(t, 'receiver.mjs', app.root)
   const here = (block: string) =>
@@ -411,10 +411,12 @@ t.test('the tables and lists are those of the program', async (t) => {
   })
 
   t.test('the names of events', async (t) => {
-    const section = page.slice(page.indexOf('\n## Which events\n'))
-    const [all, named] = fencesOf(section).map(({ code }) => code.trim().split(/\s+/))
+    const [, tables = '', section = ''] = page.split(/\n#+ (?:The events|Which events)\n/)
+    const [all] = fencesOf(section).map(({ code }) => code.trim().split(/\s+/))
     t.strictSame(all, DEFAULT_EVENTS)
-    t.strictSame([...(named ?? [])].sort(), [...FURTHER_EVENTS].sort())
+    const rows = [...tables.matchAll(/^(`[a-z_]+`(?:, `[a-z_]+`)*)[^|\n]* \|/gm)]
+    const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '))
+    t.strictSame(named.sort(), [...DEFAULT_EVENTS, ...FURTHER_EVENTS].sort())
   })
 })
 

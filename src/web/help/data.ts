@@ -6,9 +6,9 @@ import { HELP, HELP_PICTURES, helpPage } from '../shell/addresses.ts'
 
 /** A page of the package's documentation. */
 export interface HelpPage {
-  /** In addresses, such as `faq`. */
+  /** In addresses, such as `problems`. */
   name: string
-  /** In the package, such as `docs/faq.md`. */
+  /** In the package, such as `docs/problems.md`. */
   path: string
   title: string
 }
@@ -29,7 +29,7 @@ export interface Help {
   pages: ReadonlyMap<string, HelpPage>
   /** The pages under the headings of docs/README.md, in its order. */
   groups: HelpGroup[]
-  /** What docs/faq.md answers. */
+  /** What docs/problems.md answers. */
   questions: Question[]
   /** The paths of the pictures, by name. */
   pictures: ReadonlyMap<string, string>
@@ -49,24 +49,22 @@ export function readHelp(): Help {
   const pictures = new Map(
     listFolder('docs/images', /\.(?:png|svg)$/).map((path) => [posix.basename(path), path]),
   )
-  const faq = pages.get('faq')
+  const problems = pages.get('problems')
   return {
     pages,
     pictures,
     groups: isThere(INDEX) ? groupsOf(readText(INDEX), pages) : [],
-    questions: faq ? questionsOf(readText(faq.path), faq.name) : [],
+    questions: problems ? questionsOf(readText(problems.path), problems.name) : [],
   }
 }
 
+/** Its headings, without those of problem codes. */
 function questionsOf(text: string, name: string): Question[] {
   let about = ''
   return [...text.matchAll(/^(##+) +(.+?) *$/gm)].flatMap(([, marks, heading = '']) => {
-    const words = heading.replaceAll('`', '')
-    if (marks === '##') {
-      about = words
-      return []
-    }
-    return [{ text: words, href: helpPage(name, slugOf(words)), about }]
+    if (marks === '##') about = heading
+    if (marks === '##' || heading.startsWith('`')) return []
+    return [{ text: heading, href: helpPage(name, slugOf(heading)), about }]
   })
 }
 

@@ -10,10 +10,10 @@ interface Topic {
 
 export const HELP_TOPICS = {
   waiting: { page: 'console', anchor: 'cases', about: 'what waits for you' },
-  approve: { page: 'faq', anchor: 'why-is-approve-disabled', about: 'Approve' },
+  approve: { page: 'problems', anchor: 'why-is-approve-disabled', about: 'Approve' },
   walls: { page: 'agents', anchor: 'what-a-run-can-reach', about: 'what a run can reach' },
-  gate: { page: 'faq', anchor: 'the-gate-stays-shut', about: 'the proof gate' },
-  plan: { page: 'sessions', anchor: 'where-the-plan-comes-from', about: 'where a plan comes from' },
+  gate: { page: 'problems', anchor: 'the-gate-stays-shut', about: 'the proof gate' },
+  plan: { page: 'plans', anchor: 'where-the-plan-comes-from', about: 'where a plan comes from' },
 } satisfies Record<string, Topic>
 
 /** A question mark that leads to the help; the style sheet draws it. */

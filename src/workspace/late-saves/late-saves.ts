@@ -8,7 +8,7 @@ import type { FileOfCase, ReplacedFileTrackers } from './trackers.ts'
 /**
  * Finds saves that come between the service's last check of a file and the rename that replaces it. An editor that had
  * the replaced file open writes into a file without a name. The service keeps its descriptor for a moment, checks it,
- * and merges a save into the new file or writes a conflict copy beside it (docs/events.md#edits-by-hand). If the service
+ * and merges a save into the new file or writes a conflict copy beside it (docs/files.md#edits-by-hand). If the service
  * is killed before that, the save is lost.
  */
 export interface LateSaves extends ReplacedFileTrackers {
