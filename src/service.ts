@@ -20,6 +20,7 @@ import type { HttpDeps, StartStage } from './http/deps.ts'
 import { createSetup } from './init/setup.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
+import type { Reader } from './model/reader.ts'
 import { createServiceHooks, type ServiceHooks } from './runners/agents/install/service-hooks.ts'
 import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
@@ -167,6 +168,7 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
+  const reader: Reader = { url: null }
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -174,6 +176,7 @@ async function open(
     newId,
     log,
     version: build.version,
+    reader,
     notify: createNotifyDeps({ root, settings, environment, redactor, catalog }),
     ...options.webhookParts,
   })
@@ -349,6 +352,7 @@ async function open(
     git,
     synchronizer,
     runGuard,
+    reader,
     eventLog,
     problems: problems.read,
     search,

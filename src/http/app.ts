@@ -1,4 +1,4 @@
-import { Hono, type Next } from 'hono'
+import { Hono, type MiddlewareHandler, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
@@ -18,7 +18,7 @@ import { createBroadcast } from './sse/broadcast.ts'
 import type { StreamRegistry } from './sse/stream-registry.ts'
 
 interface AppOptions {
-  /** The port that a Host header must name. */
+  /** The port of the service. */
   port: () => number
   /** Whether `localhost` at this port leads nowhere else; by default it does. */
   hasLocalhost?: () => boolean
@@ -31,6 +31,15 @@ export interface Pages {
   pages: Hono<ServiceEnv>
   /** Renders an error in a browser. */
   errorPage: ErrorPage
+}
+
+/** Only browsers send `Sec-Fetch-Site`. */
+function noteReader({ reader }: HttpDeps): MiddlewareHandler<ServiceEnv> {
+  return (c, next) => {
+    const { host, 'sec-fetch-site': site } = c.env?.incoming?.headers ?? {}
+    if (site !== undefined && host) reader.url = `http://${host}`
+    return next()
+  }
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -48,7 +57,7 @@ export function createApp(
   const errorPage: ErrorPage | undefined =
     loadPages && (async (...error) => (await console()).errorPage(...error))
   app.use(originCheck(port, { page: errorPage, hasLocalhost }))
-  if (loadPages) app.use(clearEarlierPrograms(port))
+  if (loadPages) app.use(clearEarlierPrograms()).use(noteReader(service))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)

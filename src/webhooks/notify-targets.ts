@@ -4,7 +4,7 @@ import type { Envelope } from '../events/envelope.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt } from '../model/delivery.ts'
 import type { EventFields } from '../model/events.ts'
-import type { NotifyTarget } from '../model/settings.ts'
+import type { NotifyKind, NotifyTarget } from '../model/settings.ts'
 import type { Webhook } from '../model/webhook.ts'
 import { showOnDesktop } from './desktop.ts'
 import type { Message } from './message.ts'
@@ -37,7 +37,8 @@ export function createNotifyTargets(
   { targets, environment, branchOf, isWaiting }: NotifyDeps,
   registered: Registered,
   sender: Sender,
-  base: () => string,
+  /** The address of the service in links. */
+  base: (kind: NotifyKind) => string,
 ): NotifyTargets {
   const turns = createKeyedMutex()
 
@@ -65,13 +66,14 @@ export function createNotifyTargets(
     if (!(await targets()).some(({ kind, url }) => kind === webhook.notify && url === webhook.url))
       return unsent('it is no longer in casefile.md, or not trusted')
     if (!isTest && !isWaiting(waiting)) return unsent('it no longer waits, so nothing was sent')
+    const kind = webhook.notify!
     const shown = isTest
-      ? testNotification(base())
-      : notificationOf(waiting, await branchOf(waiting.case_id), base())
-    if (webhook.notify === 'desktop') return showOnDesktop(shown, environment)
+      ? testNotification(base(kind))
+      : notificationOf(waiting, await branchOf(waiting.case_id), base(kind))
+    if (kind === 'desktop') return showOnDesktop(shown, environment)
     const address = expandUrl(webhook.url, environment)
     if (!address.ok) return unsent(`the variable ${address.missing} is not set`, false)
-    const { headers, body } = render(webhook.notify!, shown)
+    const { headers, body } = render(kind, shown)
     return sender.send({ url: address.url, headers, body: Buffer.from(body), signal })
   }
 

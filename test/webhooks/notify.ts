@@ -62,12 +62,16 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
   const paused = await app.request('PATCH', `/webhooks/${listed[0].id}`, { active: false })
   t.match([paused.status, paused.json.code], [422, 'wrong_state'])
 
+  // by a forwarded port, as a browser elsewhere has it
+  const browser = { host: 'localhost:9000', 'sec-fetch-site': 'same-origin' }
+  t.equal((await app.request('GET', '/health', undefined, browser)).status, 200)
   await must(app, 'PUT', `/cases/${ref.case_id}`, { title: 'Another title' })
   const { plan_sha256 } = await must(app, 'GET', ref.path)
   await must(app, 'POST', `${ref.path}/approve`, { plan_sha256 })
   await reaches(app, ref, 'failed')
   const second = await ntfy.next()
   t.equal(second.body.toString(), 'Session 1 failed (branch topic)')
+  t.equal(second.headers.click, `http://localhost:9000/case/${ref.case_id}/session/1`)
   await app.service.webhooks.idle()
   t.equal(ntfy.received.length, 2, 'once for each cause')
 
@@ -83,7 +87,7 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
     title: 'Another title',
     kind: 'question',
     text: 'A question needs your answer',
-    link: `${app.url}/case/${ref.case_id}`,
+    link: `http://localhost:9000/case/${ref.case_id}`,
   })
   t.notMatch(JSON.stringify(asked), 'the question itself')
   t.equal(ntfy.received.length, 2, 'an entry that is gone gets nothing')

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { ServiceEnv } from '../context.ts'
-import { wantsPage } from './error-format.ts'
+import { header, wantsPage } from './error-format.ts'
 
 /**
  * Another program may have served at this address before and left a service worker in the browser, which would act as
@@ -18,7 +18,7 @@ async function leave() {
 const CLEARING = '"cache", "storage"'
 
 /** Removes what an earlier program left, with the first page that a browser opens here, and keeps no worker at all. */
-export function clearEarlierPrograms(port: () => number): MiddlewareHandler<ServiceEnv> {
+export function clearEarlierPrograms(): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
     if (c.req.header('service-worker') === 'script') {
       const headers = {
@@ -27,8 +27,9 @@ export function clearEarlierPrograms(port: () => number): MiddlewareHandler<Serv
       }
       return Promise.resolve(c.body(LAST_WORKER, 200, headers))
     }
-    // the ports of one name share their cookies
-    const mark = `casefile-${port()}=cleared`
+    // the ports of one name share their cookies; the browser's port may be a forwarded one
+    const port = /:(\d+)$/.exec(header(c, 'host') ?? '')?.[1] ?? '80'
+    const mark = `casefile-${port}=cleared`
     if (wantsPage(c) && !c.req.header('cookie')?.includes(mark)) {
       c.env?.outgoing?.setHeader('clear-site-data', CLEARING)
       const kept = 'Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict'

@@ -25,7 +25,7 @@ export function wantsPage(c: ServiceContext): boolean {
 }
 
 /** From node's request if possible: a Headers object would have to be built first. */
-function header(c: ServiceContext, name: string): string | undefined {
+export function header(c: ServiceContext, name: string): string | undefined {
   const incoming = c.env?.incoming
   return incoming ? incoming.headers[name]?.toString() : c.req.header(name)
 }

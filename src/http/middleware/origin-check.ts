@@ -8,7 +8,9 @@ import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 /**
  * Rejects requests from other web sites; must run before everything else. A page of another site can send requests
  * to a loopback port, with DNS rebinding even under its own name. So `Host` must be a loopback name, and `Origin` that
- * host. The port may be another, as ssh, editors and containers forward ports. No response has a CORS header. A person who follows a link from another site gets `page`, which they can read.
+ * host. The port may be another, as ssh, editors and containers forward ports. A name such as `x.localhost` is no
+ * loopback name: some resolvers ask the network for it. No response has a CORS header. A person who follows a link from
+ * another site gets `page`, which they can read.
  */
 export function originCheck(
   port: () => number,

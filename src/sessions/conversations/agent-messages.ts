@@ -25,7 +25,7 @@ export function taskText({ id, title }: { id: string; title: string }, howToPlan
   ].join('\n\n')
 }
 
-/** The page of a session in the console, at the address that the hook reached. */
+/** The page of a session in the console. */
 export const pageOf = ({ case_id, number }: Session, { url }: { url: string }) =>
   `${url}/case/${case_id}/session/${number}`
 

@@ -14,7 +14,7 @@ import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-underst
 
 /** What comes with a hook's request besides the agent's own words. */
 export interface HookRequest {
-  /** The address of the service, as the hook reached it. */
+  /** The address of the service, as its person reaches it, else as the hook did. */
   url: string
   /** The id of a case, or the beginning of it, from the environment of the agent. */
   caseName: string | null
