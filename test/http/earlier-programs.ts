@@ -27,7 +27,7 @@ t.test('the first page clears what an earlier program left, and no later one', a
   t.strictSame(await cleared('/', { ...PAGE, cookie: `a=b; ${cookie}` }), [undefined, 'undefined'])
   const other = { ...PAGE, cookie: 'casefile-1=cleared' }
   t.match(await cleared('/', other), [data, cookie], 'of another port')
-  const forwarded = { ...PAGE, cookie, host: 'localhost:9000' }
+  const forwarded = { ...PAGE, cookie: String(cookie), host: 'localhost:9000' }
   t.match(await cleared('/', forwarded), [data, 'casefile-9000=cleared'], 'of a forwarded port')
   t.strictSame(await cleared('/cases', { accept: 'application/json' }), [undefined, 'undefined'])
 })
