@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problem.ts'
 
-/** What to do about each problem; docs/problems.md explains them in full. */
+/** What to do about each problem. */
 const REMEDIES: Record<ProblemCode, string> = {
   unreadable:
     'Save the file again or restore it from git. If it has content, check that it is a regular file and its permissions.',

@@ -34,7 +34,7 @@ export const sessionType = z.enum(SESSION_TYPES).meta({
 })
 export const problemCode = z.enum(PROBLEM_CODES).meta({
   id: 'ProblemCode',
-  description: '`docs/problems.md` explains each code, and how to fix the problem.',
+  description: '`docs/problems.md` explains each code.',
 })
 export const runMode = z.enum(['plan', 'work']).meta({
   id: 'RunMode',

@@ -414,9 +414,8 @@ t.test('the tables and lists are those of the program', async (t) => {
     const [, tables = '', section = ''] = page.split(/\n#+ (?:The events|Which events)\n/)
     const [all] = fencesOf(section).map(({ code }) => code.trim().split(/\s+/))
     t.strictSame(all, DEFAULT_EVENTS)
-    const rows = [...tables.matchAll(/^(`[a-z_]+`(?:, `[a-z_]+`)*)[^|\n]* \|/gm)]
-    const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '))
-    t.strictSame(named.sort(), [...DEFAULT_EVENTS, ...FURTHER_EVENTS].sort())
+    const named = new Set([...tables.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name))
+    for (const name of [...DEFAULT_EVENTS, ...FURTHER_EVENTS]) t.ok(named.has(name), name)
   })
 })
 
