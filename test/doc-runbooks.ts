@@ -13,9 +13,7 @@ const STEPS = [
   ['test'],
   ['go', 'cargo'],
   ['bisect', 'back'],
-  ['copy', 'migrate', 'compare'],
   ['rounds'],
-  ['shot'],
 ]
 
 const runbooks = blocksOf(readPage('docs/plans.md').split('\n## Runbooks to copy\n')[1]!).filter(
