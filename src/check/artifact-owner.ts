@@ -3,7 +3,7 @@ import { stampOf } from '../files/safe-read.ts'
 import type { Session } from '../model/session.ts'
 import { stepsOf } from '../model/trail-steps.ts'
 import { artifactsOf } from '../runners/output/artifact-renaming.ts'
-import { headAndTailOfFile } from '../runners/output/output-log.ts'
+import { endOfFile } from '../runners/output/output-log.ts'
 import type { Layout } from '../workspace/layout.ts'
 
 const MIB = 1024 * 1024
@@ -27,7 +27,7 @@ export async function isOutputOf(
     const size = (await stampOf(path))?.size ?? 0
     const { output_bytes, tail } = finished.fields
     if (size !== output_bytes) return false
-    const text = size > MIB ? null : await headAndTailOfFile(path, MIB, log)
+    const text = size > MIB ? null : (await endOfFile(path, MIB)).text
     if (text !== null && !text.endsWith(String(tail))) return false
     compared = true
   }

@@ -1,4 +1,4 @@
-import { linesOf, trimBlanks } from './lines.ts'
+import { type Line, linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
@@ -18,7 +18,7 @@ export interface Heading {
 export async function outline(
   body: string,
   names: readonly string[],
-  optional?: OptionalHeading,
+  optional: readonly OptionalHeading[] = [],
 ): Promise<Heading[] | null> {
   return shortOutline(body, names, optional) ?? parsedOutline(body, names, optional)
 }
@@ -49,24 +49,10 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 export function shortOutline(
   body: string,
   names: readonly string[],
-  optional?: OptionalHeading,
+  optional: readonly OptionalHeading[] = [],
 ): Heading[] | null {
   const found: Candidate[] = []
-  let fence: string | null = null
-  let isInItem = false
-  for (const { text, start, next } of linesOf(body)) {
-    if (text === '') continue // there may be millions
-    if (fence !== null) {
-      if (closesFence(text, fence)) fence = null
-      continue
-    }
-    if (isInItem && /^(?: {2}|[ \t]*$)/.test(text)) continue
-    isInItem = PLAIN_ITEM.test(text)
-    const opening = OPENING.exec(text)
-    if (opening) {
-      fence = opening[1]!
-      continue
-    }
+  for (const { text, start, next } of outerLines(body)) {
     // without a candidate heading there is nothing to hide
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
@@ -75,6 +61,46 @@ export function shortOutline(
     found.push({ ...reserved, start, next })
   }
   return chosen(found, body, optional)
+}
+
+/** Yields the lines outside the fences and list items that begin in column 0. Returns whether a fence is left open. */
+function* outerLines(body: string): Generator<Line, boolean> {
+  let fence: string | null = null
+  let isInItem = false
+  for (const line of linesOf(body)) {
+    const { text } = line
+    if (text === '') continue // there may be millions
+    if (fence !== null) {
+      if (closesFence(text, fence)) fence = null
+      continue
+    }
+    if (isInItem && /^(?: {2}|[ \t]*$)/.test(text)) continue
+    isInItem = PLAIN_ITEM.test(text)
+    const opening = OPENING.exec(text)
+    if (opening) fence = opening[1]!
+    else yield line
+  }
+  return fence !== null
+}
+
+const TOP_HEADING = /^ {0,3}#{1,2}(?:[ \t]|$)/
+/** Makes a heading of the line above. */
+const UNDERLINE = /^ {0,3}(?:=+|-+)[ \t]*$/
+
+/**
+ * Whether a text, in a section of a file, looks like part of that section to any reader: it has no heading of the
+ * levels 1 and 2, no HTML, and no open fence.
+ */
+export function staysInSection(text: string): boolean {
+  const lines = outerLines(text)
+  let above = -1
+  for (;;) {
+    const { value, done } = lines.next()
+    if (done) return !value
+    if (TOP_HEADING.test(value.text) || HTML_START.test(value.text)) return false
+    if (above === value.start && UNDERLINE.test(value.text)) return false
+    above = value.next
+  }
 }
 
 /** Whether this line may open a fence or HTML that only the parser can judge. */
@@ -100,19 +126,19 @@ function hasCandidate(body: string, names: readonly string[]): boolean {
 function chosen(
   found: readonly Candidate[],
   body: string,
-  optional: OptionalHeading | undefined,
+  optional: readonly OptionalHeading[],
 ): Heading[] {
   const best = new Map<string, Candidate>()
   for (const each of found) {
-    if (each.name === optional?.name) continue
+    if (optional.some(({ name }) => name === each.name)) continue
     const present = best.get(each.name)
     if (!present || (each.exact && !present.exact)) best.set(each.name, each)
   }
   const headings = [...best.values()].sort((a, b) => a.start - b.start)
-  const added = optional && chosenOptional(found, headings, body, optional)
-  return (added ? [...headings, added].sort((a, b) => a.start - b.start) : headings).map(
-    ({ name, start, next }) => ({ name, start, next }),
-  )
+  const added = optional.flatMap((each) => chosenOptional(found, headings, body, each) ?? [])
+  return [...headings, ...added]
+    .sort((a, b) => a.start - b.start)
+    .map(({ name, start, next }) => ({ name, start, next }))
 }
 
 /** Finds the optional heading in exact form: the first with text that belongs to it. */
@@ -159,7 +185,7 @@ export function headingText(line: string): string {
 export async function parsedOutline(
   body: string,
   names: readonly string[],
-  optional?: OptionalHeading,
+  optional: readonly OptionalHeading[] = [],
 ): Promise<Heading[] | null> {
   const parsed = await parsedMarkdown(body)
   if (!parsed) return null

@@ -6,10 +6,10 @@ import { type Heading, type OptionalHeading, outline } from './outline.ts'
 /** Which part of a file has sections, and their headings. */
 export interface SectionLayout {
   names: readonly string[]
-  /** A section whose heading may also be part of another section's text. */
-  optional?(text: string): OptionalHeading
-  /** Sections with output, which are always fenced. */
-  fenced?: readonly string[]
+  /** Sections whose heading may also be part of another section's text. */
+  optional?(text: string): OptionalHeading[]
+  /** Whether a text that does not disturb the sections may be written without a fence; if missing, it may. */
+  isPlain?(text: string): boolean
   /**
    * Start and end of the part with sections; null if the file is unreadable. `bodyStart` is where its body begins, if
    * the caller knows.
@@ -108,10 +108,10 @@ export async function withSection(
 ): Promise<string> {
   const present = await readSections(text, layout)
   if (!present) throw unwritable(name)
-  if (sectionText(present, name) === value) return text
+  if ((sectionText(present, name) ?? '') === value) return text
   const { head, tail, last } = opening(present, layout, name)
-  const fenced = value !== '' && layout.fenced?.includes(name)
-  for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
+  const isPlain = layout.isPlain?.(value) ?? true
+  for (const region of isPlain ? [plainRegion, verbatimRegion] : [verbatimRegion]) {
     const candidate = head + region(value, last, present.eol) + tail
     if (await isPreserved(present, candidate, layout, name, value)) return candidate
   }
@@ -201,10 +201,8 @@ async function isPreserved(
 /** Whether a heading appended later would be found: the last text must not end in an open fence. */
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
-  const { name: optional } = layout.optional?.(after.text) ?? {}
-  const absent = layout.names.find(
-    (each) => each !== optional && !after.ranges.some((other) => other.name === each),
-  )
+  const present = [...after.ranges, ...(layout.optional?.(after.text) ?? [])]
+  const absent = layout.names.find((each) => !present.some((other) => other.name === each))
   if (range.name !== name || absent === undefined) return true
   const { text, eol } = after
   const head = text.slice(0, range.to)

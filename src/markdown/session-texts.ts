@@ -12,6 +12,7 @@ import { evidenceHashIn } from '../model/trail.ts'
 import { findBodyStart, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { lineAt, trimBlanks } from './lines.ts'
+import { staysInSection } from './outline.ts'
 import { hasComments, REVIEW_HEADING, readReview } from './review.ts'
 import { editedReview } from './review-edit.ts'
 import {
@@ -33,6 +34,7 @@ const HEADINGS = {
   hypothesis: 'Hypothesis',
   plan: 'Plan',
   output: 'Execution output',
+  changes: 'Changes',
   candidates: CANDIDATES_HEADING,
 } as const satisfies Record<Exclude<keyof SessionTexts, 'comments'>, string>
 
@@ -42,16 +44,20 @@ export const SESSION_LAYOUT: SectionLayout = {
     HEADINGS.plan,
     REVIEW_HEADING,
     HEADINGS.output,
+    HEADINGS.changes,
     HEADINGS.candidates,
     TRAIL_HEADING,
   ],
-  // a plan may have such a heading too
-  optional: (text) => ({
-    name: REVIEW_HEADING,
-    after: HEADINGS.plan,
-    counts: (region) => hasComments(region) || (region.trim() === '' && hadComments(text)),
-  }),
-  fenced: [HEADINGS.output],
+  // a plan may have such headings too
+  optional: (text) => [
+    {
+      name: REVIEW_HEADING,
+      after: HEADINGS.plan,
+      counts: (region) => hasComments(region) || (region.trim() === '' && hadComments(text)),
+    },
+    { name: HEADINGS.changes, after: HEADINGS.output, counts: () => true },
+  ],
+  isPlain: staysInSection,
   bounds(text, bodyStart) {
     const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: readTrail(text)?.start ?? text.length }
@@ -73,7 +79,7 @@ export async function hasOtherTexts(text: string, plan: string): Promise<boolean
   const sections = await readSections(text, SESSION_LAYOUT)
   if (!sections) return true
   const section = (name: string) => sectionText(sections, name) ?? ''
-  const record = section(HEADINGS.output) + section(HEADINGS.candidates)
+  const record = section(HEADINGS.output) + section(HEADINGS.changes) + section(HEADINGS.candidates)
   return section(HEADINGS.plan) !== plan || record.trim() !== ''
 }
 
@@ -92,6 +98,7 @@ export async function readSessionTexts(text: string, session: Session): Promise<
     hypothesis: section(HEADINGS.hypothesis),
     plan: section(HEADINGS.plan),
     output: section(HEADINGS.output),
+    changes: section(HEADINGS.changes),
     candidates: readCandidates(section(HEADINGS.candidates)),
     comments: review.entries.map(({ comment }) => comment),
   }
@@ -105,28 +112,31 @@ export async function readSessionTexts(text: string, session: Session): Promise<
   )
   const stated = evidenceHashIn(session.trail)
   if (stated === undefined || stated === evidenceHash(session, value)) return { value, problems }
-  const message = 'plan, output, diff, tests or failed tests changed after the session completed'
+  const message =
+    'plan, output, changes, diff, tests or failed tests changed after the session completed'
   const changed: Problem = { code: 'session_changed', file, line: null, message }
   return { value, problems: [changed, ...problems] }
 }
 
 /**
- * Returns the SHA-256 over plan, output, diff, tests and failed tests, for `evidence_recorded`. Failed tests, and the
- * lines of the trail about tests before the run, count only if there are some, so that older sessions keep their hash.
+ * Returns the SHA-256 over plan, output, diff, tests, failed tests and changes, for `evidence_recorded`. Failed tests,
+ * changes, and the lines of the trail about tests before the run, count only if there are some, so that older sessions
+ * keep their hash.
  */
 export function evidenceHash(
   session: Pick<Session, 'diff' | 'tests' | 'failed_tests'> & {
     trail?: readonly { event: string; fields: object }[]
   },
-  texts: Pick<SessionTexts, 'plan' | 'output'>,
+  texts: Pick<SessionTexts, 'plan' | 'output'> & Partial<Pick<SessionTexts, 'changes'>>,
 ): string {
   const { diff, tests, failed_tests } = evidenceYaml(session)
   const named = failed_tests === null ? [] : [failed_tests]
   const before = (session.trail ?? [])
     .filter(({ event }) => event === 'tests_before' || event === 'tests_compared')
     .map(({ event, fields }) => [event, fields])
-  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests, ...named, ...before])
-  return hash('sha256', evidence)
+  const changes = texts.changes ? [{ changes: texts.changes }] : []
+  const all = [texts.plan, texts.output, diff, tests, ...named, ...before, ...changes]
+  return hash('sha256', JSON.stringify(all))
 }
 
 /** Parses lines such as `` - `2-npm-test.tap`: 47 of 47 tests passed ``. */
@@ -156,8 +166,8 @@ export async function newSessionText(session: Session, texts: WrittenTexts = {})
     ),
   )
   const title = `# Session ${session.number}: ${session.type}`
-  const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
-  let text = `${head}\n${title}\n${names.join('')}`
+  const names = [HEADINGS.hypothesis, HEADINGS.plan, HEADINGS.output, HEADINGS.candidates]
+  let text = `${head}\n${title}\n${names.map((name) => `\n## ${name}\n`).join('')}`
   for (const name of ['hypothesis', 'plan'] as const) {
     const value = texts[name]
     if (value !== undefined) text = await withSection(text, SESSION_LAYOUT, HEADINGS[name], value)
@@ -184,7 +194,7 @@ export async function editedSession(
     const set = edit.fields !== undefined && key in edit.fields
     return set && (values[key] !== null || written?.has(key))
   })
-  for (const name of ['hypothesis', 'plan', 'output'] as const) {
+  for (const name of ['hypothesis', 'plan', 'output', 'changes'] as const) {
     const value = edit.texts?.[name]
     if (value !== undefined)
       edited = await withSection(edited, SESSION_LAYOUT, HEADINGS[name], value)

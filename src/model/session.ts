@@ -63,6 +63,8 @@ export interface SessionTexts {
   hypothesis: string
   plan: string
   output: string
+  /** The beginning of the diff; empty if the file has none. */
+  changes: string
   candidates: Candidate[]
   comments: Comment[]
 }

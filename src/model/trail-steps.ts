@@ -1,5 +1,6 @@
 /** The steps of a run, as its audit trail records them. */
 
+import { spanText } from './amounts.ts'
 import type { FieldsRead } from './events.ts'
 import type { PlanStep, StepProof } from './plan-step.ts'
 import { reportFacts } from './report-formats.ts'
@@ -10,6 +11,8 @@ export interface TrailStep {
   id: string
   proof: StepProof | null
   artifacts: StepArtifacts
+  /** It is an agent, and no step of the plan. */
+  isAgent: boolean
   /** It ran before the work, so that tests can be compared; it proves nothing. */
   isBaseline: boolean
   finished: LineWith<'step_finished'> | null
@@ -60,7 +63,14 @@ function startedStep(number: number, { fields }: LineWith<'step_started'>): Trai
   const id = String(fields.step)
   const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
   const artifacts = { ...stepArtifacts(number, { id, proof }), ...named(number, fields) }
-  return { id, proof, artifacts, isBaseline: fields.baseline === true, finished: null }
+  return {
+    id,
+    proof,
+    artifacts,
+    isAgent: fields.language === undefined,
+    isBaseline: fields.baseline === true,
+    finished: null,
+  }
 }
 
 function finish(steps: readonly TrailStep[], line: LineWith<'step_finished'>): void {
@@ -81,14 +91,14 @@ function named(number: number, fields: FieldsRead<'step_started'>): Partial<Step
   }
 }
 
-/** How the step ended, as a phrase. */
+/** How the step ended, as a phrase: `exit 0, 41 ms`. */
 export function endOf({ finished }: TrailStep): string {
   if (!finished) return 'not finished'
   const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
-  const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
+  const time = spanText(Number(duration_ms))
   if (start_error) return `could not be started: ${start_error}`
   if (timed_out) return `timed out after ${time}`
   if (ended_by_service) return `ended by the service when its turn was over, after ${time}`
-  if (exit !== null) return `exit ${exit} after ${time}`
+  if (exit !== null) return `exit ${exit}, ${time}`
   return signal ? `ended by ${signal} after ${time}` : 'stopped before it started'
 }

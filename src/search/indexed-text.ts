@@ -12,7 +12,7 @@ const REASON = 'reason:'
 const CONTINUES_FIELD = /^([ \t]|- |$)/
 /** Lines that every file of this kind contains. */
 const BOILERPLATE =
-  /^(# Session \d+: \w+|## (Proof checklist|Hypothesis|Plan|Execution output|Proof candidates)|(`{3,}|~{3,})verbatim)\s*$/
+  /^(# Session \d+: \w+|## (Proof checklist|Hypothesis|Plan|Execution output|Changes|Proof candidates)|(`{3,}|~{3,})verbatim)\s*$/
 const TRAIL = '## Audit trail'
 
 /** Characters with a meaning in the index. FTS5 reads them as blanks. */

@@ -13,8 +13,7 @@ import {
   workStepsOf,
 } from '../model/trail-steps.ts'
 import { artifactPath, MAX_REPORT_BYTES, readArtifact } from '../runners/output/artifacts.ts'
-import { headAndTail } from '../runners/output/output-excerpt.ts'
-import { headAndTailOfFile } from '../runners/output/output-log.ts'
+import { endOfFile } from '../runners/output/output-log.ts'
 import {
   openReportReader,
   type ReportReader,
@@ -23,12 +22,13 @@ import {
 import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { changedText, isOtherArtifact } from './changed-artifacts.ts'
+import type { StepResult } from './output-text.ts'
 
-/** The size limit of `## Execution output`; the full output is in artifacts/. */
-const MAX_OUTPUT_BYTES = 64 * 1024
+/** How much of the end of a log is read: the last message of an agent may be long. */
+const MAX_PRINTED_BYTES = 32 * 1024
 
 interface StepEvidence {
-  output: string
+  results: StepResult[]
   candidates: Candidate[]
   tests: TestCounts | null
   /** The first failed tests, in step order. */
@@ -38,7 +38,7 @@ interface StepEvidence {
 /**
  * Collects the evidence of a run's steps. It uses only the audit trail and the artifacts, so the result is the same
  * whether the run ended well, was stopped, or its service died. Never rejects for an artifact: one that cannot be
- * read is named in the output and is not a proof candidate.
+ * read is named with its step and is not a proof candidate.
  */
 export async function stepEvidence(
   layout: Layout,
@@ -47,13 +47,8 @@ export async function stepEvidence(
   trail: readonly TrailLine[],
   workdir: string,
 ): Promise<StepEvidence> {
-  const before = baselineStepsOf(number, trail)
-  const steps = [...before, ...workStepsOf(number, trail)]
-  const share = Math.max(
-    2048,
-    Math.floor((MAX_OUTPUT_BYTES - 1024) / Math.max(1, steps.length)) - 256,
-  )
-  const parts: string[] = []
+  const steps = [...baselineStepsOf(number, trail), ...workStepsOf(number, trail)]
+  const results: StepResult[] = []
   const candidates: Candidate[] = []
   let tests: TestCounts | null = null
   const failed: FailedTest[] = []
@@ -61,18 +56,21 @@ export async function stepEvidence(
   try {
     for (const step of steps) {
       const { log, report } = step.artifacts
-      const output = log === null ? MISSING : await ownExcerpt(layout, case_id, step, log, share)
-      const reported =
-        report === null ? MISSING : await ownExcerpt(layout, case_id, step, report, 1)
-      parts.push(stepText(step, output, reported))
-      if (step.isBaseline || 'isChanged' in output || 'isChanged' in reported) continue
+      const output = await ownExcerpt(layout, case_id, step, log)
+      const reported = await ownExcerpt(layout, case_id, step, report)
+      const result = resultOf(step, output, reported)
+      results.push(result)
+      if ('isChanged' in output || 'isChanged' in reported) continue
       // a step that should print a report but wrote only to standard error still leaves its log
       const artifact = isThere(reported) ? report : isThere(output) ? log : null
       if (artifact === null) continue
       const reading = await resultsOf(reader, layout, case_id, step, artifact)
+      if (reading.results) result.notes.unshift(testNote(reading.results))
+      if (step.isBaseline) continue
       if (reading.results) {
         tests = sumOfTests(tests, reading.results)
         failed.push(...failuresOf(step, reading.results))
+        result.isFailed ||= !reading.results.ok
       }
       candidates.push({ artifact, note: noteOf(step, reading) })
     }
@@ -80,39 +78,34 @@ export async function stepEvidence(
     await reader.close()
   }
   const failed_tests = failed.slice(0, MAX_FAILED_TESTS).map((test) => withoutFolder(test, workdir))
-  return { output: boundedOutput(number, parts), candidates, tests, failed_tests }
+  return { results, candidates, tests, failed_tests }
 }
 
-/** What an agent printed during its last planning, for a planning that failed; empty if it printed nothing. */
-export async function planOutput(
+/** What an agent printed during its last planning, for a planning that failed. */
+export async function planResults(
   layout: Layout,
   case_id: string,
   number: number,
   trail: readonly TrailLine[],
-): Promise<string> {
+): Promise<StepResult[]> {
   const began = trail.findLastIndex(
     ({ event, fields }) => event === 'session_state_changed' && fields.new_state === 'planning',
   )
-  const parts: string[] = []
+  const results: StepResult[] = []
   for (const step of stepsOf(number, trail.slice(began + 1))) {
-    const { log } = step.artifacts
-    const output = log === null ? MISSING : await excerptOf(layout, case_id, log, 16 * 1024)
-    parts.push(stepText(step, output, MISSING))
+    const output = await excerptOf(layout, case_id, step.artifacts.log)
+    results.push({ ...resultOf(step, output, MISSING), isFailed: true })
   }
-  return boundedOutput(number, parts)
+  return results
 }
 
-/** Joins the nonblank parts into the text of `## Execution output`. */
-export function boundedOutput(number: number, parts: readonly string[]): string {
-  const text = parts.filter((part) => part !== '').join('\n\n')
-  return headAndTail(text, MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
-}
-
-function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
-  const text = 'text' in output ? output.text : ''
-  const body = text === '' || text.endsWith('\n') ? text : `${text}\n`
-  const notes = [output, reported].map((each) => ('unread' in each ? `[${each.unread}]\n` : ''))
-  return `$ step ${step.id}\n${body}${notes.join('')}[${endOf(step)}]`
+function resultOf(step: TrailStep, output: Excerpt, reported: Excerpt): StepResult {
+  return {
+    step,
+    notes: [output, reported].flatMap((each) => ('unread' in each ? [each.unread] : [])),
+    isFailed: !step.isBaseline && step.finished?.fields.exit !== 0,
+    printed: 'text' in output ? output.text : '',
+  }
 }
 
 export function noteOf(step: TrailStep, reading: ReportReading): string {
@@ -189,23 +182,18 @@ async function ownExcerpt(
   layout: Layout,
   case_id: string,
   step: TrailStep,
-  name: string,
-  maxBytes: number,
+  name: string | null,
 ): Promise<Excerpt> {
-  const excerpt = await excerptOf(layout, case_id, name, maxBytes)
-  if (!isThere(excerpt) || !(await isOtherArtifact(layout, case_id, step, name))) return excerpt
+  const excerpt = await excerptOf(layout, case_id, name)
+  if (name === null || !isThere(excerpt)) return excerpt
+  if (!(await isOtherArtifact(layout, case_id, step, name))) return excerpt
   return { unread: changedText(name), isChanged: true }
 }
 
-async function excerptOf(
-  layout: Layout,
-  case_id: string,
-  name: string,
-  maxBytes: number,
-): Promise<Excerpt> {
+async function excerptOf(layout: Layout, case_id: string, name: string | null): Promise<Excerpt> {
+  if (name === null) return MISSING
   try {
-    const path = artifactPath(layout, case_id, name)
-    return { text: await headAndTailOfFile(path, maxBytes, `artifacts/${name}`) }
+    return await endOfFile(artifactPath(layout, case_id, name), MAX_PRINTED_BYTES)
   } catch (error) {
     return hasCode(error, 'ENOENT', 'ENOTDIR') ? MISSING : { unread: unread(name, error) }
   }

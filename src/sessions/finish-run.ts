@@ -15,9 +15,10 @@ import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
 import { type MissingEnvironment, missingEnvironmentNote } from './environment.ts'
-import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
+import { evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
+import { outputText } from './output-text.ts'
 import type { Walls } from './sandbox-policy.ts'
 import { comparedTests, type TestsByStep } from './tests-before.ts'
 import { wallsNote } from './walls-note.ts'
@@ -106,16 +107,21 @@ async function endOf(
   )
   const why = failure(job, outcome)
   const isWeak = why !== null && job.ending === null
-  const said = `${steps.output}\n${why}`
+  const said = [...steps.results.map(({ printed }) => printed), why].join('\n')
   const hints = isWeak
     ? [wallsNote(said, outcome.places), missingEnvironmentNote(outcome.missing)]
     : []
   // redact before hashing: the evidence hash covers the text in the record
-  const output = boundedOutput(
-    number,
-    [steps.output, why ?? '', ...hints, committed].map(redactor.text),
+  const output = redactor.text(
+    outputText({
+      results: steps.results,
+      failed_tests: steps.failed_tests,
+      failed: steps.tests?.failed,
+      notes: [why ?? '', ...hints, committed],
+    }),
   )
   const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
+  const changes = 'diff' in folderDiff ? folderDiff.changes : ''
   const evidence = {
     diff: 'diff' in folderDiff ? folderDiff.diff : null,
     tests: steps.tests,
@@ -127,9 +133,9 @@ async function endOf(
   function edit(folder: CaseFolder): Edit {
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
-    const texts = { output: output || 'The plan has no steps to run.', candidates }
+    const texts = { output: output || 'The plan has no steps to run.', changes, candidates }
     const trail = [...session.trail, ...compared]
-    const evidence_sha256 = evidenceHash({ ...evidence, trail }, { plan, output: texts.output })
+    const evidence_sha256 = evidenceHash({ ...evidence, trail }, { ...texts, plan })
     const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
     const end: RunEnd = {
       mode: 'work',

@@ -3,6 +3,8 @@ import { posix } from 'node:path'
 import type { FileChange as TreeChange, TreeDiff } from '../git/diff.ts'
 import { type FolderContents, readFolder } from '../git/folder-contents.ts'
 import { findRepository, type GitRepository } from '../git/repository.ts'
+import { fenceFor } from '../markdown/sections.ts'
+import { counted } from '../model/amounts.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { resultEntry } from '../model/session-results.ts'
@@ -25,6 +27,8 @@ export type FolderDiff =
   | {
       diff: Diff
       candidates: Candidate[]
+      /** The text of `## Changes`. */
+      changes: string
       /** Of the patch; null without one. */
       patch_sha256: string | null
       /** What is missing from the diff or its patch, and why. */
@@ -128,10 +132,11 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  const { diff, warnings, outside, results, patch_sha256, from_start } = found
+  const { diff, warnings, outside, results, changes, patch_sha256, from_start } = found
   return {
     ...redactor.value({ diff, warnings, outside, results }),
     candidates,
+    changes, // as the patch
     patch_sha256,
     from_start,
   }
@@ -218,6 +223,7 @@ async function finishDiff(
   const result = {
     diff,
     candidates: [],
+    changes: 'No file changed.',
     patch_sha256: null,
     warnings: changes.warnings,
     outside: outsideFiles(place.scope, found.files),
@@ -225,15 +231,23 @@ async function finishDiff(
     from_start,
   }
   if (found.files.length === 0) return result
-  const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const early = from_start ? ', with what changed before the plan was approved' : ''
-  const note = `${changed}: +${additions} -${deletions}${early}`
+  const note = `${counted(found.files.length, 'file')}, +${additions} \u2212${deletions}${early}`
+  const patch = patchText(place, text, truncated)
   try {
-    const patch = patchText(place, text, truncated)
     const artifact = await storePatch(place, patch)
-    return { ...result, candidates: [{ artifact, note }], patch_sha256: hash('sha256', patch) }
+    return {
+      ...result,
+      candidates: [{ artifact, note }],
+      changes: changesText(patch, artifact),
+      patch_sha256: hash('sha256', patch),
+    }
   } catch (error) {
-    return { ...result, warnings: [`no patch: ${reasonOf(error)}`, ...changes.warnings] }
+    return {
+      ...result,
+      changes: changesText(patch, null),
+      warnings: [`no patch: ${reasonOf(error)}`, ...changes.warnings],
+    }
   }
 }
 
@@ -255,6 +269,26 @@ function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): s
   // the redactor holds back bytes that may begin a secret whose end was cut off
   const sure = redactor.stream().write(Buffer.from(text)).toString()
   return `${sure}\n[casefile: the patch was cut here at 5 MiB]\n`
+}
+
+const MAX_CHANGED_LINES = 200
+const MAX_CHANGED_BYTES = 32 * 1024
+/** What git prints above the names of a file. */
+const GIT_LINES = /^diff --git .*\n(?:(?:new|deleted) file mode .*\n)?index .*\n(?=--- )/gm
+
+/** The first lines of a patch in a fence, and how many more there are. */
+function changesText(patch: string, artifact: string | null): string {
+  const lines = patch.replace(GIT_LINES, '').trimEnd().split('\n')
+  let bytes = 0
+  const shown = lines.slice(0, MAX_CHANGED_LINES).filter((line) => {
+    bytes += Buffer.byteLength(line) + 1
+    return bytes <= MAX_CHANGED_BYTES
+  })
+  const more = lines.length - shown.length
+  const where = artifact === null ? 'are left out' : `in \`artifacts/${artifact}\``
+  const text = shown.join('\n')
+  const fence = fenceFor(text)
+  return `${fence}diff\n${text}\n${fence}${more === 0 ? '' : `\n\n… ${counted(more, 'more line')} ${where}`}`
 }
 
 /** Writes the patch as an artifact and returns its name. */

@@ -18,8 +18,9 @@ import { workingFolder } from '../settings/workdir.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
-import { boundedOutput, planOutput } from './evidence.ts'
+import { planResults } from './evidence.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
+import { outputText } from './output-text.ts'
 import { openPlanningPlace, type PlanningPlace } from './planning-place.ts'
 import { planPrompt, recordPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
@@ -131,8 +132,8 @@ async function planOutputOf(
   why: string,
 ): Promise<string> {
   const { trail } = sessionOf(await store.read(case_id), session_id)
-  const printed = await planOutput(layout, case_id, number, trail)
-  return boundedOutput(number, [printed, ending === 'abandon' ? '' : why])
+  const results = await planResults(layout, case_id, number, trail)
+  return outputText({ results, notes: ending === 'abandon' ? [] : [why] })
 }
 
 function stackOf(error: unknown): string {

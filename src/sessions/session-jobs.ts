@@ -11,7 +11,7 @@ import { sweepPipeFolders } from '../runners/enclosure/step-pipes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
-import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
+import { planResults, stepEvidence } from './evidence.ts'
 import { moveCase } from './finish-run.ts'
 import { endIsolation, recoverIsolation } from './isolation.ts'
 import {
@@ -23,6 +23,7 @@ import {
   retryWhileUnwritable,
 } from './jobs.ts'
 import { forgetRun, leftBehind } from './left-behind.ts'
+import { outputText } from './output-text.ts'
 import { backFromLine } from './queue.ts'
 import { recordGitChanges } from './record-in-git.ts'
 
@@ -221,14 +222,19 @@ async function failSession(
   const steps = worked
     ? await stepEvidence(layout, case_id, number, present.trail, layout.root)
     : null
-  const planned = worked ? '' : await planOutput(layout, case_id, number, present.trail)
+  const results = steps?.results ?? (await planResults(layout, case_id, number, present.trail))
   const left = worked ? await leftBehind(deps, { ...run, ending: 'stop' }) : null
   const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
     const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
     const also = left?.why ? ` The run should have been stopped: ${left.why}.` : ''
     const reason = why(present.state) + strange + also
-    const output = boundedOutput(number, [steps?.output ?? planned, planned || steps ? reason : ''])
+    const output = outputText({
+      results,
+      failed_tests: steps?.failed_tests,
+      failed: steps?.tests?.failed,
+      notes: steps || results.length > 0 ? [reason] : [],
+    })
     const isAbandoned = !worked && session.origin === 'terminal'
     const end: RunEnd = {
       mode: worked ? 'work' : 'plan',

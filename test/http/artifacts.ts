@@ -219,7 +219,7 @@ t.test('a report has all of a case in one file that loads and runs nothing', asy
     'Tags &lt;script&gt;alert(1)&lt;/script&gt; &amp; *stars*',
     `Seen (screenshot, required): proved by ${proof.id}`,
     `plan ${plan_sha256}`,
-    'exit 0 after',
+    'exit 0, ',
     '&lt;b&gt;out&lt;/b&gt;',
     proof.sha256,
   ]) {

@@ -23,6 +23,7 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
+import { printedBy } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'a sender is told on Linux only' }
@@ -73,9 +74,9 @@ async function opened(t: Test): Promise<TestService> {
 /** Runs the script as a session's step, and gives its output and its `denied` lines. */
 async function tried(service: TestService, script: string) {
   const ref = await planned(service, { runbook: step(script) })
-  const { session, events } = await finished(service, ref)
+  const { events } = await finished(service, ref)
   const denied = events.filter(({ event_type }) => event_type === 'denied')
-  const output: string = session.output
+  const output = printedBy(service, ref)
   return { events, output, denied: denied.map(({ payload }) => payload) }
 }
 

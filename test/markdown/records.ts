@@ -312,6 +312,7 @@ t.test('a session is read as it was written, after every kind of edit', async ()
   const edits: fc.Arbitrary<SessionEdit>[] = [
     fc.record({ texts: fc.record({ hypothesis: hostileText }) }),
     fc.record({ texts: fc.record({ plan: hostileText, output: hostileText }) }),
+    fc.record({ texts: fc.record({ changes: hostileText }) }),
     fc.constant({ texts: { candidates } }),
     fc.constant({ fields: { state: 'approved', plan_sha256: 'a'.repeat(64) } }),
     fc.record({
@@ -334,6 +335,7 @@ t.test('a session is read as it was written, after every kind of edit', async ()
         hypothesis: '',
         plan: '',
         output: '',
+        changes: '',
         candidates: [] as typeof candidates,
         comments: [],
       }
@@ -391,7 +393,7 @@ t.test('a plan cannot forge the trail, the state or the other sections', async (
       const state = trail.length ? 'planning' : 'plan_ready'
       const present: Session = { ...SESSION, state, trail }
       const edited = await editedSession(file, present, {
-        texts: { hypothesis: 'because', plan, output: plan },
+        texts: { hypothesis: 'because', plan, output: plan, changes: plan },
         lines: numbered(trail, [{ event: 'plan_written', fields: { sha256: 'a' } }], NOW),
       })
       const read = sessionOf(edited)
@@ -401,6 +403,7 @@ t.test('a plan cannot forge the trail, the state or the other sections', async (
       const texts = await textsOf(edited)
       t.equal(texts.plan, plan)
       t.equal(texts.output, plan)
+      t.equal(texts.changes, plan)
       t.equal(texts.hypothesis, 'because')
     }
   }
@@ -439,7 +442,7 @@ t.test('a seal holds every byte before it', async (t) => {
 t.test('evidence that is no longer what the session completed with is noticed', async (t) => {
   const diff = { file: 'a.ts', additions: 3, deletions: 1 }
   const tests = { run: 47, passed: 47, failed: 0 }
-  const texts = { plan: 'The plan', output: 'ok 1\n' }
+  const texts = { plan: 'The plan', output: 'ok 1\n', changes: '-a\n+b' }
   const codes = async (changed: string) =>
     (await readSessionTexts(changed, sessionOf(changed))).problems.map((each) => each.code)
   const fields = { evidence_sha256: evidenceHash({ diff, tests, failed_tests: [] }, texts) }
@@ -470,6 +473,7 @@ t.test('evidence that is no longer what the session completed with is noticed', 
       t.strictSame(await codes(text), [])
       t.strictSame(await codes(text.replace('The plan', 'A plan')), ['session_changed'])
       t.strictSame(await codes(text.replace('ok 1\n', 'ok 2\n')), ['session_changed'])
+      t.strictSame(await codes(text.replace('+b', '+c')), ['session_changed'])
       t.strictSame(await codes(text.replace('additions: 3', 'additions: 2')), ['session_changed'])
       t.strictSame(await codes(text.replace('passed: 47', 'passed: 46')), ['session_changed'])
       t.strictSame(await codes(text.replace('## Hypothesis\n', '## Hypothesis\n\nWhy\n')), [])
@@ -587,6 +591,7 @@ t.test('the plain layout of the specification', async (t) => {
       hypothesis: 'Why',
       plan: '1. Do',
       output: 'done',
+      changes: '',
       candidates: [{ artifact: 'a.log', note: 'fine' }],
       comments: [],
     })

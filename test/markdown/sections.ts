@@ -15,12 +15,12 @@ t.teardown(useParser())
 const RUNS = isFull ? 5000 : 80
 
 const EMPTY = [
-  '---\nid: x\n---\n\n# Session 1: planning\n\n## Hypothesis\n\nWhy\n\n## Plan\n\n## Execution output\n\n',
+  '---\nid: x\n---\n\n# Session 1: planning\n\n## Hypothesis\n\nWhy\n\n## Plan\n\n## Execution output\n\n## Changes\n\n',
   '## Proof candidates\n\n## Audit trail\n\n1. 2026-11-20T09:54:00.000Z session_created type=planning\n',
 ].join('')
 
 t.test('any text into any section comes back, and every other byte stays', async () => {
-  const names = ['Hypothesis', 'Plan', 'Execution output', 'Proof candidates']
+  const names = ['Hypothesis', 'Plan', 'Execution output', 'Changes', 'Proof candidates']
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(EMPTY, EMPTY.replaceAll('\n', '\r\n'), `\ufeff${EMPTY}`),
@@ -29,7 +29,7 @@ t.test('any text into any section comes back, and every other byte stays', async
       hostileText,
       async (file, name, first, second) => {
         const once = await withSection(file, SESSION_LAYOUT, name, first)
-        const other = names[(names.indexOf(name) + 1) % 4]!
+        const other = names[(names.indexOf(name) + 1) % names.length]!
         const twice = await withSection(once, SESSION_LAYOUT, other, second)
         const read = (await readSections(twice, SESSION_LAYOUT))!
         equal(sectionText(read, name), first)

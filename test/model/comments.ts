@@ -155,7 +155,7 @@ const session = (parts: Partial<Session> = {}): Session => ({
 })
 const folder = (comments: Comment[], parts: Partial<Session> = {}) => ({
   ...folderWith({ sessions: [session(parts)] }),
-  texts: { hypothesis: '', plan: '', output: '', candidates: [], comments },
+  texts: { hypothesis: '', plan: '', output: '', changes: '', candidates: [], comments },
 })
 const id = SESSION.id
 

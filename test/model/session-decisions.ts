@@ -292,6 +292,7 @@ t.test('who leaves the line takes approval and comments back', async (t) => {
     hypothesis: '',
     plan: '',
     output: '',
+    changes: '',
     candidates: [],
     comments: [comment('c1'), comment('c2', true), comment('c3')],
   }

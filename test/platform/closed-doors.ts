@@ -22,6 +22,7 @@ import {
   says as prints,
 } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, reaches, says, step, stream } from '../fixtures/session-client.ts'
+import { printedBy } from '../fixtures/session-record.ts'
 
 const DOORS = ['proc', 'mounts', 'watch', 'exchange', 'platform']
 const PRELOAD = new URL('test/fixtures/closed-doors.mjs', `file://${process.cwd()}/`)
@@ -63,7 +64,7 @@ for (const doors of closed) {
       })
       const { session } = await finished(service, ref)
       t.equal(session.state, 'complete')
-      t.match(session.output, 'done')
+      t.match(printedBy(service, ref), 'done')
       t.ok(await until(() => !isRunning(LEFT)), 'it has ended')
     })
 
@@ -75,8 +76,9 @@ for (const doors of closed) {
         planned(service, { runbook: step(script), fields: { workdir } })
       const target = await plannedIn('elsewhere', 'true')
       const script = `unset NODE_OPTIONS; node ask.mjs ${service.url} ${target.path}/approve`
-      const { session } = await finished(service, await plannedIn('asks', script))
-      t.match(session.output, `answer ${showsProcesses ? 403 : 200}`)
+      const asking = await plannedIn('asks', script)
+      await finished(service, asking)
+      t.match(printedBy(service, asking), `answer ${showsProcesses ? 403 : 200}`)
       if (showsProcesses) t.match(await must(service, 'GET', target.path), { state: 'plan_ready' })
       else await reaches(service, target, 'complete')
     })

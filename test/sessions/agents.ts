@@ -215,7 +215,7 @@ echo begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`
     const { ref } = await plannedBy(service, 'lies')
     const { session } = await finished(service, ref)
     t.equal(session.state, 'failed', 'the proof says otherwise')
-    t.match(session.output, /sorry[\s\S]*step proof exited with 1/)
+    t.match(session.output, /step proof exited with 1[\s\S]*> sorry/)
     t.equal(session.diff.file, 'half.txt', 'what it did is in the record')
 
     const next = await plannedOn(service, ref.case_id, 'good')

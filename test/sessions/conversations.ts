@@ -115,7 +115,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   })
   const done = await must(app, 'GET', session.path)
   t.match(done, { state: 'complete', diff: { file: 'done.txt' } }, 'at the answer of the stop')
-  t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
+  t.match(done.output, /^- test: exit 0/, 'the last run of the step counts')
   const trail = recordOf(app, session)
   t.match(trail, /^origin: terminal$/m)
   t.match(trail, /plan_approved by=\S.* via=api plan_sha256=/)

@@ -19,7 +19,7 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
-import { recordOf } from '../fixtures/session-record.ts'
+import { printedBy, recordOf } from '../fixtures/session-record.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const ok = step('echo done')
@@ -98,7 +98,8 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
   await reaches(service, ref, 'complete')
   t.equal(readFileSync(join(service.root, 'ran'), 'utf8'), 'ran\n', 'it ran once')
   const session = await must(service, 'GET', ref.path)
-  t.match(session, { output: /^new$/m, plan: /echo new/, problems: { length: 0 } })
+  t.match(printedBy(service, ref), /^new$/m)
+  t.match(session, { plan: /echo new/, problems: { length: 0 } })
   t.match(recordOf(service, ref), `plan_sha256: ${plan_sha256}`)
   t.match(await approve(ref.path), { status: 422 })
   t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
@@ -413,14 +414,16 @@ t.test('a plan is made again, its run is the record, and proof seals it', async 
     proof_attached: false,
     problems: [],
     candidates: [
-      { artifact: '1-step-1.log', note: /^exit 0 after/ },
+      { artifact: '1-step-1.log', note: /^exit 0, / },
       { artifact: '1-test.tap', note: '1 of 2 tests failed' },
-      { artifact: '1-changes.patch', note: 'new.txt: +1 -0' },
+      { artifact: '1-changes.patch', note: '1 file, +1 −0' },
     ],
   })
   const payloadOf = (type: string) => events.find((each) => each.event_type === type)?.payload
   const ids = { case_id: ref.case_id, session_id: ref.id }
-  const evidence_sha256 = evidenceHash(session, session)
+  const [, written = ''] = /\n## Changes\n\n([\s\S]*?)\n\n## Proof/.exec(text) ?? []
+  t.equal(written, '```diff\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+a\n```')
+  const evidence_sha256 = evidenceHash(session, { ...session, changes: written })
   t.strictSame(payloadOf('evidence_recorded'), { evidence_sha256, ...ids })
   t.strictSame(payloadOf('session_completed'), ids)
   t.match(text, /session_created type=investigating provider=runbook note="for the record"/)

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { withRestrictions } from '../../src/model/restrictions.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/model/settings.ts'
 import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { printedBy } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -27,7 +28,7 @@ async function seen(t: Test, script = '') {
   const isWalled = /guard=mount/.test(
     readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8'),
   )
-  return isWalled ? /top secret/.test(session.output) : null
+  return isWalled ? /top secret/.test(printedBy(service, ref)) : null
 }
 
 const problems = async () =>

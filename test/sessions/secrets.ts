@@ -15,7 +15,7 @@ import {
   says,
 } from '../fixtures/plain-agents.ts'
 import { finished, must, newSession, ran, reachesAgain, step } from '../fixtures/session-client.ts'
-import { recordOf } from '../fixtures/session-record.ts'
+import { printedBy, recordOf } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -162,7 +162,7 @@ t.test('the evidence, whose seal holds', async (t) => {
     problems: { length: 0 },
     diff: { files: [{ file: 'code.txt' }, { file: `of-${SAID}/made-${SAID}.txt` }] },
   })
-  t.match(session.output, `${SAID}\n/[redacted B_TOKEN]/`)
+  t.match(printedBy(service, ref), `${SAID}\n/[redacted B_TOKEN]/`)
   t.notMatch(
     events.filter(({ event_type }) => event_type !== 'session_output'),
     /S3CRET/,
@@ -206,9 +206,9 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
 t.test('a secret that is a word of the trail', async (t) => {
   inEnvironment(t, { A_PASSWORD: 'runbook', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
   const service = await openTestService(t, { mount: false })
-  const { session } = await ran(service, step('echo is complete'))
+  const { ref, session } = await ran(service, step('echo is complete'))
   t.match(session, { state: 'complete', provider: 'runbook', problems: { length: 0 } })
-  t.match(session.output, 'is [redacted C_PASSWORD]')
+  t.match(printedBy(service, ref), 'is [redacted C_PASSWORD]')
 })
 
 t.test('a run of a provider for no session', async (t) => {

@@ -172,7 +172,7 @@ t.test(
       run: 1,
       failed: 1,
       steps: [
-        { step: 'plain', tests: null, reason: /^no TAP in the output, exit 3 after/ },
+        { step: 'plain', tests: null, reason: /^no TAP in the output, exit 3,/ },
         { step: 'slow', tests: { run: 1, failed: 1 }, reason: /the report is incomplete/ },
       ],
     })
@@ -200,7 +200,7 @@ t.test('abandoned in the run before the work, nothing else runs', async (t) => {
   await events.closed
   const session = await must(service, 'GET', ref.path)
   t.match(session, { state: 'abandoned', tests: null, tests_before: null, candidates: [] })
-  t.match(session.output, /\$ step test-before\n1\.\.1\nhere/)
+  t.match(session.output, /^- test-before: /)
   t.notOk(existsSync(join(service.root, 'ran')))
   t.strictSame(session.problems, [])
 })

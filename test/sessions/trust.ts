@@ -19,6 +19,7 @@ import {
   type Ref,
   stream,
 } from '../fixtures/session-client.ts'
+import { printedBy } from '../fixtures/session-record.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 /** The session at the end of its stream. */
@@ -51,7 +52,7 @@ t.test(
       }
       const session = await ended(service, ref)
       const wanted = sent ? 'second' : /echo (\w+)/.exec(session.plan)![1]!
-      t.match(session.output, `\n${wanted}\n`, 'what was approved is what ran')
+      t.match(`\n${printedBy(service, ref)}`, `\n${wanted}\n`, 'what was approved is what ran')
       t.match(session, { plan_sha256: sha256(run(`echo ${wanted}`)), problems: { length: 0 } })
     }
     t.comment(`${refused} of 2 were refused`)

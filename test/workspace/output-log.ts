@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { plainText } from '../../src/files/plain-text.ts'
-import { headAndTail } from '../../src/runners/output/output-excerpt.ts'
-import { headAndTailOfFile, openOutputLog } from '../../src/runners/output/output-log.ts'
+import { endOfText } from '../../src/runners/output/end-of-text.ts'
+import { endOfFile, openOutputLog } from '../../src/runners/output/output-log.ts'
 import { readStderrMarks } from '../../src/runners/output/stderr-marks.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
@@ -113,7 +113,7 @@ t.test('what stands in the place of a log is not followed, and not waited for', 
   execFileSync('mkfifo', [`${dir}/pipe`])
   const codes = { link: 'ELOOP', pipe: 'EINVAL', folder: 'EISDIR', nothing: 'ENOENT' }
   for (const [name, code] of Object.entries(codes)) {
-    await t.rejects(headAndTailOfFile(`${dir}/${name}`, 10, 'it'), { code }, name)
+    await t.rejects(endOfFile(`${dir}/${name}`, 10), { code }, name)
   }
 })
 
@@ -143,81 +143,34 @@ t.test('a disk error waits for close', async (t) => {
   t.match(await log.close(), { failure }, 'and a second close says the same')
 })
 
-t.test('headAndTail', async (t) => {
+t.test('the end of a text begins with a line, and never cuts a character', (t) => {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, i) => `line ${from + i}\n`).join('')
-
-  t.test('leaves a text that fits', async (t) => {
-    t.equal(headAndTail('äöü', 6, 'x'), 'äöü')
-    t.equal(headAndTail('', 0, 'x'), '')
-  })
-
-  t.test('cuts at line ends', async (t) => {
-    const text = lines(100, 200)
-    const cut = headAndTail(text, 200, 'artifacts/out.log')
-    const shown = lines(100, 107) + lines(193, 200)
-    const note = `[casefile: ${text.length - shown.length} bytes cut here; full text is in artifacts/out.log]\n`
-    t.equal(cut, lines(100, 107) + note + lines(193, 200))
-  })
-
-  t.test('never exceeds the limit, and never cuts a character', async (t) => {
-    const texts = [
-      lines(0, 500),
-      'x'.repeat(3000),
-      'ä€😀'.repeat(400),
-      `${'€'.repeat(900)}\n`,
-      '\n'.repeat(3000),
-    ]
-    for (const text of texts) {
-      for (let limit = 0; limit < 700; limit += 7) {
-        const cut = headAndTail(text, limit, 'artifacts/ö.log')
-        const bytes = Buffer.byteLength(cut)
-        if (bytes > limit || cut.includes('\ufffd'))
-          t.fail(`limit ${limit}: ${bytes} bytes`, { cut })
-        const missing = /casefile: (\d+) bytes cut here; full text is in artifacts\/ö.log\]\n/.exec(
-          cut,
-        )
-        if (missing === null) continue
-        const [head = '', tail = ''] = cut.split(`[${missing[0]}`)
-        const known = Buffer.byteLength(head.replace(/\n$/, '')) + Buffer.byteLength(tail)
-        const whole = known + Number(missing[1])
-        const size = Buffer.byteLength(text)
-        if (whole !== size && whole !== size - 1)
-          t.fail(`limit ${limit}: counts ${whole} of ${size}`)
-      }
+  t.strictSame(endOfText('äöü', 6), { text: 'äöü', isCut: false })
+  t.strictSame(endOfText(lines(100, 200), 50), { text: lines(195, 200), isCut: true })
+  for (const text of [lines(0, 500), 'x'.repeat(3000), 'ä€😀'.repeat(400), '\n'.repeat(3000)]) {
+    for (let limit = 0; limit < 700; limit += 7) {
+      const { text: end } = endOfText(text, limit)
+      if (Buffer.byteLength(end) > limit || !text.endsWith(end)) t.fail(`limit ${limit}`, { end })
     }
-    t.pass('for every limit')
-  })
+  }
+  t.end()
 })
 
-t.test('headAndTailOfFile', async (t) => {
+t.test('the end of a file', async (t) => {
   const dir = t.testdir({
     small: 'a\r\nb\x1b[31mred\x1b[0m',
     colour: '\x1b[31mred\x1b[0m\n'.repeat(20),
+    large: Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join(''),
   })
-  const where = 'artifacts/out.log'
-  t.equal(await headAndTailOfFile(`${dir}/small`, 1000, where), 'a\nbred', 'is plain text')
-  t.equal(
-    await headAndTailOfFile(`${dir}/colour`, 100, where),
-    'red\n'.repeat(20),
-    'counts the text',
-  )
-
-  t.test('reads the two ends of a large file', async (t) => {
-    const text = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join('')
-    writeFileSync(`${dir}/large`, text)
-    t.equal(await headAndTailOfFile(`${dir}/large`, 300, where), headAndTail(text, 300, where))
+  t.strictSame(await endOfFile(`${dir}/small`, 1000), { text: 'a\nbred', isCut: false })
+  t.strictSame(await endOfFile(`${dir}/colour`, 100), { text: 'red\n'.repeat(20), isCut: false })
+  t.strictSame(await endOfFile(`${dir}/large`, 24), {
+    text: 'line 19998\nline 19999\n',
+    isCut: true,
   })
-
-  t.test('does not grow by bytes that are no UTF-8', async (t) => {
-    for (const size of [90, 200, 1000, 100_000]) {
-      writeFileSync(`${dir}/binary`, Buffer.alloc(size, 0xff))
-      const cut = await headAndTailOfFile(`${dir}/binary`, 240, where)
-      t.ok(Buffer.byteLength(cut) <= 240, `${size} bytes: ${Buffer.byteLength(cut)}`)
-      const shown = cut.split('\ufffd').length - 1
-      t.match(cut, new RegExp(`${size - shown} bytes cut here`))
-    }
-  })
+  writeFileSync(`${dir}/binary`, Buffer.alloc(100_000, 0xff))
+  t.ok(Buffer.byteLength((await endOfFile(`${dir}/binary`, 240)).text) <= 240)
 })
 
 t.test('plainText', async (t) => {

@@ -3,12 +3,12 @@ import { constants, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { plainText } from '../../files/plain-text.ts'
 import { storageError } from '../../files/storage-error.ts'
-import { excerpt } from './output-excerpt.ts'
+import { endOfText } from './end-of-text.ts'
 import { createStderrMarks } from './stderr-marks.ts'
 
 const MIB = 1024 * 1024
 /** Escape sequences can make a file several times as long as its text. */
-const READ_WHOLE_FACTOR = 4
+const READ_FACTOR = 4
 
 export interface OutputLog {
   /**
@@ -88,15 +88,14 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
 }
 
 /**
- * The beginning and end of a log as plain text for markdown, cut as by `headAndTail`. Invalid UTF-8 becomes U+FFFD.
- * Reads at most four times `maxBytes`. Rejects with the system's error if it is not a regular file: ELOOP, EISDIR,
- * EINVAL for a pipe or device.
+ * The end of a log as plain text for markdown, cut as by `endOfText`. Invalid UTF-8 becomes U+FFFD. Reads at most four
+ * times `maxBytes`. Rejects with the system's error if it is not a regular file: ELOOP, EISDIR, EINVAL for a pipe or
+ * device.
  */
-export async function headAndTailOfFile(
+export async function endOfFile(
   path: string,
   maxBytes: number,
-  where: string,
-): Promise<string> {
+): Promise<{ text: string; isCut: boolean }> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
@@ -104,16 +103,10 @@ export async function headAndTailOfFile(
     if (!stats.isFile() && !stats.isDirectory()) {
       throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' })
     }
-    const { size } = stats
-    if (size <= maxBytes * READ_WHOLE_FACTOR) {
-      const whole = await read(file, 0, size)
-      const text = plain(whole)
-      if (Buffer.byteLength(text) <= maxBytes) return text
-      return excerpt({ head: whole, tail: whole, size: whole.length }, maxBytes, where, plain)
-    }
-    const head = await read(file, 0, maxBytes)
-    const tail = await read(file, size - maxBytes, maxBytes)
-    return excerpt({ head, tail, size }, maxBytes, where, plain)
+    const from = Math.max(0, stats.size - maxBytes * READ_FACTOR)
+    const bytes = await read(file, from, stats.size - from)
+    const end = endOfText(plainText(bytes.toString('utf8')), maxBytes)
+    return { text: end.text, isCut: end.isCut || from > 0 }
   } finally {
     await file.close()
   }
@@ -132,10 +125,6 @@ function attempt(work: () => void): { error: unknown } | undefined {
   } catch (error) {
     return { error }
   }
-}
-
-function plain(bytes: Buffer): string {
-  return plainText(bytes.toString('utf8'))
 }
 
 async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
