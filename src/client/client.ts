@@ -14,6 +14,8 @@ export interface Answer {
   etag: string | null
   /** The number of items in the whole list, if the answer is a page of it. */
   total: number | null
+  /** The path of the next page of a list; null after the last. */
+  next: string | null
   // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the endpoint
   body: any
   /** The raw body. */
@@ -100,6 +102,7 @@ export function createClient(
         status: response.status,
         etag: response.header('etag'),
         total: numberIn(response.header('x-total-count')),
+        next: /<([^>]+)>; rel="next"/.exec(response.header('link') ?? '')?.[1] ?? null,
         body: bodyOf(response, new TextDecoder().decode(bytes)),
         bytes,
       }

@@ -29,7 +29,7 @@ import { endLine, jsonBody } from './json-body.ts'
 import { queuePlace } from './queue-json.ts'
 import type { ConversationJson } from './schemas/conversation.ts'
 import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
-import type { SessionJson } from './schemas/session.ts'
+import type { SessionHeadJson, SessionJson } from './schemas/session.ts'
 import { shownFolder } from './shown-folder.ts'
 
 const caseJsons = new WeakMap<CaseFolder, CaseJson>()
@@ -124,6 +124,15 @@ export async function serializeSession(
       ...(texts ? await textProblems(texts, session) : []),
     ],
   }
+}
+
+export function withoutTexts({
+  hypothesis: _h,
+  plan: _p,
+  output: _o,
+  ...head
+}: SessionJson): SessionHeadJson {
+  return head
 }
 
 /** A proof without its content. */

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -15,16 +14,13 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { changeOf } from '../../src/cli/mcp/changes.ts'
-import { partOf, rowsOf } from '../../src/cli/mcp/truncate.ts'
-import { parseUri } from '../../src/cli/mcp/uris.ts'
+import { partOf, rowsAt, rowsOf } from '../../src/cli/mcp/truncate.ts'
 import type { Client as CasefileClient } from '../../src/client/client.ts'
 import { changeMemory } from '../../src/client/memory-change.ts'
 import { CLI, workspaceOf } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
-import { inLongLane, isLong } from '../fixtures/full.ts'
-import { type McpClient, mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
-import { must } from '../fixtures/session-client.ts'
+import { inLongLane } from '../fixtures/full.ts'
+import { mcpClient, mcpHere } from '../fixtures/mcp-client.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
 /** Its plan waits for approval. */
@@ -389,38 +385,45 @@ t.test('resources', async (t) => {
   const here = sample(t)
   const long = `${'0123456789'.repeat(24_999)}😀${'x'.repeat(40_000)}`
   writeFileSync(join(here.folder(WAITING), 'long.md'), long)
-  // 40 cases: two whole pages
   for (let n = 12; n < 40; n++) {
     const folder = here.folder(`00000000-0000-4000-8000-0000000000${n}`)
     mkdirSync(folder)
     writeFileSync(join(folder, 'case.md'), `# Case ${n}\n`)
   }
-  const service = await here.serve()
+  await here.serve()
   const agent = await mcpHere(t, here)
 
-  await t.test('all of them are listed, page after page', async (t) => {
-    const uris: string[] = []
-    const pages: number[] = []
-    for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-      const page = await agent.client.request({
-        method: 'resources/list',
-        params: cursor === undefined ? {} : { cursor },
-      })
-      const found = page.resources.map(({ uri }) => uri)
-      uris.push(...found)
-      pages.push(found.filter((uri) => parseUri(uri)?.kind === 'case').length)
-      cursor = page.nextCursor
-    }
-    t.strictSame(pages, [20, 20], 'no empty page at the end')
-    t.equal(new Set(uris).size, uris.length)
-    t.equal(uris[0], 'casefile://cases')
-    for (const kind of ['session', 'proof', 'memory']) {
-      t.ok(
-        uris.some((uri) => parseUri(uri)?.kind === kind),
-        kind,
-      )
-    }
-    await t.rejects(agent.client.listResources({ cursor: 'gone' }), /no longer valid/)
+  await t.test('the newer protocol reads the same', inLongLane, async (t) => {
+    const modern = await mcpClient(t, here, 'auto')
+    t.equal(modern.client.getProtocolEra(), 'modern')
+    t.strictSame(await modern.read('casefile://cases'), await agent.read('casefile://cases'))
+  })
+
+  await t.test('the list has one, and the tools give the others', async (t) => {
+    const { resources } = await agent.client.listResources()
+    t.match(resources, [{ uri: 'casefile://cases' }])
+    t.match(agent.client.getServerCapabilities(), { resources: { subscribe: false } })
+  })
+
+  await t.test('a list is requested in pages, and only as far as it is needed', async (t) => {
+    const paths: string[] = []
+    const client = {
+      async request(_: string, path: string) {
+        paths.push(path)
+        const at = Number(/cursor=(\d+)/.exec(path)?.[1] ?? 0)
+        const limit = Number(/limit=(\d+)/.exec(path)![1])
+        const body = Array.from({ length: limit }, (_, index) => at + index)
+        return { body, total: 10_000, next: `/triage?limit=${limit}&cursor=${at + limit}` }
+      },
+    } as unknown as CasefileClient
+    const first = await rowsAt(client, '/triage')
+    t.match(first, { items: { length: 50 }, total: 10_000, next_offset: 50 })
+    t.strictSame(paths.splice(0), ['/triage?limit=50'])
+    t.match(await rowsAt(client, '/triage', { offset: 1990, limit: 20 }), {
+      items: { 0: 1990, 19: 2009, length: 20 },
+      next_offset: 2010,
+    })
+    t.equal(paths.length, 3)
   })
 
   await t.test('each can be read', async (t) => {
@@ -467,45 +470,6 @@ t.test('resources', async (t) => {
       await t.rejects(agent.read(uri), /is not a resource of casefile/, uri)
     }
     await t.rejects(agent.read(`${one}/memory/none.md`), /no memory file none\.md/)
-  })
-
-  await t.test('variables of a template are completed', async (t) => {
-    const { resourceTemplates } = await agent.client.listResourceTemplates()
-    const complete = async (template: string, name: string, value: string, args = {}) => {
-      const { uriTemplate: uri } = resourceTemplates.find((each) => each.name === template)!
-      const ref = { type: 'ref/resource' as const, uri }
-      const asked = { ref, argument: { name, value }, context: { arguments: args } }
-      return (await agent.client.complete(asked)).completion.values
-    }
-    const of = { case_id: PROVED }
-    t.strictSame(await complete('case', 'case_id', 'c1'), [WAITING])
-    t.strictSame(await complete('memory', 'filename', 'ca', of), ['case.md'])
-    t.strictSame(await complete('session', 'session', '', of), ['1'])
-    t.match(await complete('proof', 'proof_id', '1f', of), [/^1f769663-/])
-    t.strictSame(await complete('memory', 'filename', '', { case_id: '../x' }), [])
-    const nowhere = complete('memory', 'filename', '', { case_id: randomUUID() })
-    await t.rejects(nowhere, { code: -32602, message: /There is no case/ })
-  })
-
-  await t.test('whoever changes something, agents are told, in both protocols', async (t) => {
-    const all: McpClient[] = [agent]
-    await agent.client.subscribeResource({ uri: NOTES })
-    if (isLong) {
-      const modern = await mcpClient(t, here, 'auto')
-      t.equal(modern.client.getProtocolEra(), 'modern')
-      await modern.client.listen({ resourcesListChanged: true, resourceSubscriptions: [NOTES] })
-      all.push(modern)
-    }
-    for (const each of all) await each.says(/sends changes/)
-    const updated = all.map((each) => each.notified('resources/updated'))
-    const listed = all.map((each) => each.notified('resources/list_changed'))
-    await must(service, 'PUT', `/cases/${WAITING}/memory/notes.md`, 'Theirs.')
-    for (const told of updated) t.match(await told, { uri: NOTES })
-    await must(service, 'POST', '/cases', { title: 'A new one' })
-    await Promise.all(listed)
-    const mine = { case: WAITING, text: 'Mine.' }
-    t.match((await all.at(-1)!.call('append_memory', mine)).isError, false)
-    t.match(await agent.read(NOTES), ['Theirs.\n\nMine.\n'])
   })
 })
 
@@ -605,30 +569,4 @@ t.test('a part ends between characters, and at the end there is no other', async
   t.match(partOf('abcd', 2, 2), { text: 'cd', next_offset: null })
   t.match(rowsOf([1, 2, 3, 4], 2, 2), { items: [3, 4], next_offset: null })
   t.match(rowsOf([1, 2, 3, 4], 4, 2), { items: [], total: 4, next_offset: null })
-})
-
-t.test('an event names the resources that it changes', async (t) => {
-  const [case_id, session_id] = [WAITING, PROVED]
-  const known = new Set<string>()
-  const below = ({ uris }: ReturnType<typeof changeOf>) =>
-    [...uris].map((uri) => uri.slice(`casefile://cases/${WAITING}`.length)).sort()
-  const changed = { type: 'session_state_changed', payload: { case_id, session_id } }
-  const { list, ...change } = changeOf(changed, 2, known)
-  t.strictSame(below({ list, ...change }), [
-    '',
-    '',
-    '/memory/2.md',
-    '/memory/case.md',
-    '/memory/latest.md',
-    '/sessions/2',
-    `/sessions/${PROVED}`,
-    '/sessions/latest',
-  ])
-  t.equal(list, false)
-  const proved = { type: 'proof_created', payload: { case_id, proof_id: PROVED } }
-  t.match(changeOf(proved, null, known), { list: true })
-  t.ok(below(changeOf(proved, null, known)).includes(`/proof/${PROVED}`))
-  const written = { type: 'memory_updated', payload: { case_id, filename: 'notes.md' } }
-  t.equal(changeOf(written, null, known).list, true, 'a file that is new')
-  t.equal(changeOf(written, null, known).list, false)
 })

@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import { allOf } from '../../client/pages.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -10,7 +11,7 @@ import { findWorkspace } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
-import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
+import { wholeCaseWithContents } from '../resolve/whole-case.ts'
 
 /** Increased when a program that reads the lines would misread a new one. */
 const EXPORT_VERSION = 1
@@ -64,9 +65,8 @@ async function printStatements(cases: string[], options: ExportOptions): Promise
 
 /** Prints the cases one by one, and requests the next ones while the output is read. */
 async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
-  const { body } = await client.request('GET', '/triage') // its rows are small
   let code: ExitCode = EXIT.done
-  const rows = (body as TriageRowJson[]).toSorted(oldestFirst)
+  const rows = (await allOf<TriageRowJson>(client, '/triage')).sort(oldestFirst) // its rows are small
   for await (const exported of mapInOrder(rows, MAX_CONCURRENT, ({ id }) =>
     exportCase(client, id),
   )) {
@@ -139,9 +139,7 @@ async function readMemoryFile(
 }
 
 /** Resolves to null if the case or file was deleted meanwhile. */
-async function nullIfDeleted<T extends WholeCase | Uint8Array>(
-  request: Promise<T>,
-): Promise<T | null> {
+async function nullIfDeleted<T>(request: Promise<T>): Promise<T | null> {
   try {
     return await request
   } catch (error) {

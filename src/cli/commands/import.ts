@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { itemsOf } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { PlannedCase } from '../../import/plan.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -98,8 +99,8 @@ async function plannedCases(
   { repo, project, type }: Options,
 ): Promise<List> {
   const { planImport } = await import('../../import/plan.ts')
-  const { body } = await client.request('GET', '/triage')
-  const known = new Map((body as TriageRowJson[]).map((row) => [row.id, row]))
+  const known = new Map<string, TriageRowJson>()
+  for await (const row of itemsOf<TriageRowJson>(client, '/triage')) known.set(row.id, row)
   const now = new Date().toISOString()
   const read = importer.read(files, { repository: repo, project })
   return {

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { partOfList } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
@@ -100,19 +101,15 @@ async function run(
 }
 
 const IN_TERMINAL = 30
-/** The API returns at most this many per page. */
-const MAX_PAGE = 1000
-
 async function triage(
   client: ReadContext['client'],
   query: URLSearchParams,
   most: number | undefined,
 ): Promise<{ rows: TriageRowJson[]; total: number }> {
-  const isPage = most !== undefined && most <= MAX_PAGE
-  const asked = isPage ? withParameter(query, 'limit', String(most)) : query
-  const { body, total } = await client.request('GET', `/triage${asked.size > 0 ? `?${asked}` : ''}`)
-  const rows: TriageRowJson[] = body
-  return { rows: rows.slice(0, most), total: total ?? rows.length }
+  const { items, total } = await partOfList<TriageRowJson>(client, `/triage?${query}`, {
+    limit: most,
+  })
+  return { rows: items, total }
 }
 
 function withParameter(query: URLSearchParams, name: string, value: string): URLSearchParams {

@@ -1,3 +1,4 @@
+import { allOf } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -80,8 +81,8 @@ async function nextPlan(
   { client }: Pick<CommandContext, 'client'>,
   seen: ReadonlyMap<string, string | null>,
 ): Promise<SessionJson | null> {
-  const rows: TriageRowJson[] = (await client.request('GET', '/triage?needs=plan')).body
-  const oldestFirst = rows.toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? ''))
+  const rows = await allOf<TriageRowJson>(client, '/triage?needs=plan')
+  const oldestFirst = rows.sort((a, b) => (a.since ?? '').localeCompare(b.since ?? ''))
   for (const { id } of oldestFirst) {
     const session = await resolveSession(client, id, undefined, { waiting: true })
     const isNew = seen.get(session.id) !== session.plan_sha256

@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
+import type { ProofHeadJson } from '../../http/schemas/proof.ts'
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
+import type { SessionHeadJson } from '../../http/schemas/session.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
-import { proofsOf } from '../resolve/proof.ts'
-import { sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
 import { statusShape, statusView } from './status-view.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
-import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
+import { rowRange, rowsAt, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
 import { memoryRow, proofRow, sessionRow } from './views.ts'
 
@@ -52,7 +52,11 @@ export const caseTools: readonly Tool[] = [
     },
     output: { cases: z.array(caseRow), ...rowsShape },
     run: (access, { offset, limit, ...query }) =>
-      access.read((client) => listed(client, query, offset, limit)),
+      access.read(async (client) => {
+        const path = `/triage?${queryOf(query)}`
+        const { items, ...range } = await rowsAt<{ id: string }>(client, path, { offset, limit })
+        return { structured: { cases: items.map(withUri), ...range } }
+      }),
   }),
   tool({
     name: 'search_cases',
@@ -125,17 +129,8 @@ async function found(
   return { structured: { cases } }
 }
 
-async function listed(
-  client: ApiReader,
-  query: Record<string, string | undefined>,
-  offset: number,
-  limit: number,
-): Promise<Outcome> {
-  const { body } = await client.request('GET', `/triage?${queryOf(query)}`)
-  const { items, ...range } = rowsOf<{ id: string }>(body, offset, limit)
-  return {
-    structured: { cases: items.map((each) => ({ ...each, uri: caseUri(each.id) })), ...range },
-  }
+export function withUri<T extends { id: string }>(row: T): T & { uri: string } {
+  return { ...row, uri: caseUri(row.id) }
 }
 
 function queryOf(query: Record<string, string | undefined>): URLSearchParams {
@@ -152,8 +147,8 @@ export async function caseView(client: ApiReader, id: string) {
     got(''),
     got('/gate'),
     statusView(client, id),
-    sessionsOf(client, id),
-    proofsOf(client, id),
+    rowsAt<SessionHeadJson>(client, `/cases/${id}/sessions?content=false`, { limit: WITH_CASE }),
+    rowsAt<ProofHeadJson>(client, `/cases/${id}/proof?content=false`, { limit: WITH_CASE }),
     got('/memory'),
   ])
   return {
@@ -165,11 +160,11 @@ export async function caseView(client: ApiReader, id: string) {
     status,
     gate,
 
-    sessions: sessions.slice(0, WITH_CASE).map(sessionRow),
-    session_count: sessions.length,
+    sessions: sessions.items.map(sessionRow),
+    session_count: sessions.total,
 
-    proof: proof.slice(0, WITH_CASE).map(proofRow),
-    proof_count: proof.length,
+    proof: proof.items.map(proofRow),
+    proof_count: proof.total,
     memory: rowsOf<MemoryFileJson>(memory).items.map((each) => memoryRow(id, each)),
     uri: caseUri(id),
   }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
 import type { CommentJson } from '../../http/schemas/comment.ts'
 import { AppError } from '../../model/app-error.ts'
-import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { resolveSessionHead, sessionPath } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
@@ -36,7 +36,7 @@ export const commentTools: readonly Tool[] = [
     },
     run: (access, { case: name, session, open, offset, limit }) =>
       access.read(async (client) => {
-        const found = await resolveSession(client, await caseIn(client, name), wordOf(session))
+        const found = await resolveSessionHead(client, await caseIn(client, name), wordOf(session))
         const all = await sentComments(client, sessionPath(found))
         const wanted = open ? all.filter(({ status }) => status === 'open') : all
         const { items, ...range } = rowsOf(wanted, offset, limit)
@@ -64,7 +64,7 @@ export const commentTools: readonly Tool[] = [
     run(access, { case: name, session, comment, text }) {
       mustBeWhole('text', text)
       return access.served(async (client) => {
-        const found = await resolveSession(client, await caseIn(client, name), wordOf(session))
+        const found = await resolveSessionHead(client, await caseIn(client, name), wordOf(session))
         const path = sessionPath(found)
         const { id } = sentComment(await sentComments(client, path), comment, found.number)
         const body = { text }

@@ -4,17 +4,17 @@ import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { isWithin, realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import type { ProofJson } from '../../http/schemas/proof.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { MAX_PICTURE_BYTES } from '../../model/picture.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { contentOf, type ProofBody, pictureOf, sendProof } from '../resolve/proof-content.ts'
-import { resolveSession } from '../resolve/session.ts'
+import { resolveSessionHead } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
 import { nextText } from './status-view.ts'
 import { row, type Tool, tool } from './tool.ts'
-import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
+import { rowRange, rowsAt, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { proofRow, proofView } from './views.ts'
 
 /** Base64 of 10 MiB. */
@@ -49,8 +49,8 @@ export const proofTools: readonly Tool[] = [
     output: { proof: z.array(row(shape)), ...rowsShape },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
-        const all = await proofsOf(client, await caseIn(client, name))
-        const { items, ...range } = rowsOf(all, offset, limit)
+        const path = `/cases/${await caseIn(client, name)}/proof?content=false`
+        const { items, ...range } = await rowsAt<ProofHeadJson>(client, path, { offset, limit })
         return { structured: { proof: items.map(proofRow), ...range } }
       }),
   }),
@@ -137,7 +137,7 @@ async function sessionIdOf(
   word: string | undefined,
 ): Promise<string | null | undefined> {
   if (word === undefined) return undefined
-  return word === 'none' ? null : (await resolveSession(client, caseId, word)).id
+  return word === 'none' ? null : (await resolveSessionHead(client, caseId, word)).id
 }
 
 /** A data: URL, or a file that the agent's own folders have: it may run in a sandbox that this process does not. */

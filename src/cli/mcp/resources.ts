@@ -1,18 +1,26 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
-import { UUID } from '../../model/words.ts'
 import { resolveSession } from '../resolve/session.ts'
-import { caseView } from './case-tools.ts'
+import { caseView, withUri } from './case-tools.ts'
 import { memoryText } from './memory-tools.ts'
-import { MOST_CHARACTERS, partOf, rowsOf } from './truncate.ts'
-import { caseUri, memoryUri, type Resource, TEMPLATES } from './uris.ts'
+import { MOST_CHARACTERS, partOf, rowsAt } from './truncate.ts'
+import { CASES_URI, memoryUri, type Resource, TEMPLATES } from './uris.ts'
 import { proofView, sessionView } from './views.ts'
 
 export interface Contents {
   uri: string
   mimeType: string
   text: string
+}
+
+/** The one resource in the list: the others have templates, and the tools give their URIs. */
+export const ALL_CASES = {
+  uri: CASES_URI,
+  name: 'cases',
+  title: 'All cases',
+  description: 'The cases; those that need the operator come first',
+  mimeType: 'application/json',
 }
 
 export const RESOURCE_TEMPLATES = [
@@ -58,9 +66,8 @@ export async function readContents(
   ]
   switch (place.kind) {
     case 'cases': {
-      const { body } = await client.request('GET', '/triage')
-      const { items, total, next_offset } = rowsOf<{ id: string }>(body)
-      const cases = items.map((each) => ({ ...each, uri: caseUri(each.id) }))
+      const { items, total, next_offset } = await rowsAt<{ id: string }>(client, '/triage')
+      const cases = items.map(withUri)
       const more = next_offset === null ? {} : { more: 'The tool list_cases has the others.' }
       return json({ total, cases, ...more })
     }
@@ -100,27 +107,4 @@ async function memoryContents(
     { uri, mimeType, text },
     { uri: next, mimeType: 'text/plain', text: hint },
   ]
-}
-
-/** Completions for a variable of a template, given the other variables. */
-export async function completeArgument(
-  client: ApiReader,
-  uriTemplate: string,
-  { name, value }: { name: string; value: string },
-  known: Record<string, string>,
-): Promise<string[]> {
-  if (!RESOURCE_TEMPLATES.some((each) => each.uriTemplate === uriTemplate)) return []
-  const ask = async (path: string) => (await client.request('GET', path)).body
-  if (name === 'case_id') return beginning(await ask('/triage'), 'id', value)
-  const { case_id = '' } = known
-  if (!UUID.test(case_id)) return []
-  const path = `/cases/${case_id}`
-  if (name === 'session') return beginning(await ask(`${path}/sessions`), 'number', value)
-  if (name === 'proof_id') return beginning(await ask(`${path}/proof?content=false`), 'id', value)
-  if (name === 'filename') return beginning(await ask(`${path}/memory`), 'filename', value)
-  return []
-}
-
-function beginning(rows: Record<string, unknown>[], key: string, value: string): string[] {
-  return rows.map((row) => String(row[key])).filter((each) => each.startsWith(value))
 }

@@ -7,7 +7,6 @@ import { packageVersion } from '../../package-files.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { ownTerminal } from '../output/terminal.ts'
 import { createAccess } from './access.ts'
-import { followChanges, type KnownFiles } from './changes.ts'
 import { type CasefileServer, casefileServer } from './server.ts'
 
 /** A proof of 10 MiB whose every character is escaped as two. */
@@ -30,20 +29,13 @@ export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   const agent = () => [...servers].at(-1)?.agent()
   const access = createAccess(choice, { ...deps, agent })
   const version = packageVersion()
-  const known: KnownFiles = new Set()
   const input = untilAnswered(access.idle)
   const transport = new StdioServerTransport(input, process.stdout, {
     maxBufferSize: MOST_MESSAGE_BYTES,
   })
   const handle = serveStdio(
-    ({ era }) => {
-      const server = casefileServer({
-        ...deps,
-        access,
-        version,
-        era,
-        known,
-      })
+    () => {
+      const server = casefileServer({ ...deps, access, version })
       servers.add(server)
       return server.mcp
     },
@@ -52,9 +44,6 @@ export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   const over = Promise.race([closeOf(transport), signalled()])
   process.stdin.pipe(input)
   for (const event of ['error', 'close']) process.stdin.once(event, () => void input.end())
-  void followChanges(access, { ...deps, agent }, known, (change) => {
-    for (const server of servers) server.notify(change)
-  })
   await over
   await Promise.race([access.idle(), delay(LAST_ANSWERS_MS)])
   stop.abort()

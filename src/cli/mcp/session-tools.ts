@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ApiReader, Client } from '../../client/client.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
 import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
 import { intentPlan } from '../../markdown/intent.ts'
 import { HOOK_AGENTS } from '../../model/agent-names.ts'
@@ -13,7 +13,7 @@ import type { Access } from './access.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { nextText, statusShape, statusView } from './status-view.ts'
 import { type Caller, type Outcome, row, type Tool, tool } from './tool.ts'
-import { rowRange, rowsOf, rowsShape } from './truncate.ts'
+import { rowRange, rowsAt, rowsShape } from './truncate.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
 
@@ -54,8 +54,8 @@ export const sessionTools: readonly Tool[] = [
     },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
-        const all = await sessionsOf(client, await caseIn(client, name))
-        const { items, ...range } = rowsOf(all, offset, limit)
+        const path = `/cases/${await caseIn(client, name)}/sessions?content=false`
+        const { items, ...range } = await rowsAt<SessionHeadJson>(client, path, { offset, limit })
         return { structured: { sessions: items.map(sessionRow), ...range } }
       }),
   }),

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import type { ApiReader } from '../../client/client.ts'
+import { partOfList } from '../../client/pages.ts'
 import { AppError } from '../../model/app-error.ts'
 
 /** The most characters of one text in an answer: about 6,000 tokens. */
@@ -69,6 +71,17 @@ export function rowsOf<T>(all: readonly T[], offset = 0, limit = ROWS): Rows<T> 
   if (offset > total) throw beyond('offset', offset, total, 'entries')
   const end = offset + limit
   return { items: all.slice(offset, end), total, next_offset: end < total ? end : null }
+}
+
+/** The same for a list of the API, of which only the pages up to the last entry are requested. */
+export async function rowsAt<T>(
+  client: ApiReader,
+  path: string,
+  { offset = 0, limit = ROWS }: { offset?: number; limit?: number } = {},
+): Promise<Rows<T>> {
+  const { items, total } = await partOfList<T>(client, path, { offset, limit })
+  if (offset > total) throw beyond('offset', offset, total, 'entries')
+  return { items, total, next_offset: offset + limit < total ? offset + limit : null }
 }
 
 function beyond(name: string, value: number, total: number, what: string): AppError {

@@ -1,11 +1,11 @@
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
 import { partOf, withCutTexts } from './truncate.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
 
 /** A session in a list, without its texts. */
-export function sessionRow(session: SessionJson) {
+export function sessionRow(session: SessionHeadJson) {
   const { id, case_id, number, state, type, provider, proof_attached, tests, diff } = session
   const { started_at, updated_at, completed_at, plan_sha256, usage_total, problems } = session
   return {

@@ -1,5 +1,5 @@
 import type { TriageRowJson } from '../../http/schemas/case.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson } from '../../http/schemas/session.ts'
 import { FIELD_LIST } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { providerText } from '../../model/session.ts'
@@ -90,7 +90,7 @@ function problemLine({ code, file, line, message }: WholeCase['problems'][number
 
 const [PROVIDER, DURATIONS] = [3, 6]
 
-function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
+function sessionTable(sessions: readonly SessionHeadJson[], terminal: Terminal): string {
   const { color, isTerminal } = terminal
   const rows = sessions.map(({ number, state, ...session }) => [
     { text: String(number), paint: color.cyan },

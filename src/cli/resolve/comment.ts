@@ -1,17 +1,20 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { CommentJson } from '../../http/schemas/comment.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 import { sessionPath, sessionsOf } from './session.ts'
 
 export interface SessionComments {
-  session: SessionJson
+  session: SessionHeadJson
   comments: CommentJson[]
 }
 
 /** The comments of a session, oldest first. */
-export async function commentsOf(client: ApiReader, session: SessionJson): Promise<CommentJson[]> {
+export async function commentsOf(
+  client: ApiReader,
+  session: SessionHeadJson,
+): Promise<CommentJson[]> {
   if (session.comments.total === 0) return []
   return (await client.request('GET', `${sessionPath(session)}/comments`)).body
 }

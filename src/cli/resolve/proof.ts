@@ -1,11 +1,12 @@
 import type { ApiReader } from '../../client/client.ts'
+import { allOf } from '../../client/pages.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /** The proofs of a case, newest first, without their contents, which may be large. */
-export async function proofsOf(client: ApiReader, caseId: string): Promise<ProofHeadJson[]> {
-  return (await client.request('GET', `/cases/${caseId}/proof?content=false`)).body
+export function proofsOf(client: ApiReader, caseId: string): Promise<ProofHeadJson[]> {
+  return allOf(client, `/cases/${caseId}/proof?content=false`)
 }
 
 /** One proof with its content. */

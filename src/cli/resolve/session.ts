@@ -1,5 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import { allOf } from '../../client/pages.ts'
+import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
@@ -11,8 +12,19 @@ export async function resolveSession(
   client: ApiReader,
   caseId: string,
   word: string | undefined,
-  { waiting = false } = {},
+  options: { waiting?: boolean } = {},
 ): Promise<SessionJson> {
+  const head = await resolveSessionHead(client, caseId, word, options)
+  return (await client.request('GET', sessionPath(head))).body
+}
+
+/** The same without its texts. */
+export async function resolveSessionHead(
+  client: ApiReader,
+  caseId: string,
+  word: string | undefined,
+  { waiting = false } = {},
+): Promise<SessionHeadJson> {
   const sessions = await sessionsOf(client, caseId)
   const [newest] = sessions
   if (!newest) {
@@ -38,10 +50,11 @@ export async function resolveSession(
   )
 }
 
-/** The sessions of a case, newest first. */
-export async function sessionsOf(client: ApiReader, caseId: string): Promise<SessionJson[]> {
-  const { body } = await client.request('GET', `/cases/${caseId}/sessions`)
-  return (body as SessionJson[]).sort((a, b) => b.number - a.number)
+/** The sessions of a case without their texts, newest first. */
+export async function sessionsOf(client: ApiReader, caseId: string): Promise<SessionHeadJson[]> {
+  const path = `/cases/${caseId}/sessions?content=false`
+  const sessions = await allOf<SessionHeadJson>(client, path)
+  return sessions.sort((a, b) => b.number - a.number)
 }
 
 export function sessionPath({ case_id, id }: Pick<SessionJson, 'case_id' | 'id'>): string {

@@ -2,15 +2,15 @@ import type { ApiReader } from '../../client/client.ts'
 import type { CaseJson, GateJson, HistoryEntryJson } from '../../http/schemas/case.ts'
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
 import { proofsOf, wholeProof } from './proof.ts'
-import { sessionsOf } from './session.ts'
+import { sessionPath, sessionsOf } from './session.ts'
 
-/** A case with everything that belongs to it, as the API returns it; proofs without their content. */
-export interface WholeCase<P extends ProofHeadJson = ProofHeadJson> extends CaseJson {
+/** A case with everything that belongs to it, as the API returns it; sessions and proofs without their texts. */
+export interface WholeCase extends CaseJson {
   gate: GateJson
-  sessions: SessionJson[]
-  proof: P[]
+  sessions: SessionHeadJson[]
+  proof: ProofHeadJson[]
   memory: MemoryFileJson[]
   history: HistoryEntryJson[]
 }
@@ -29,13 +29,22 @@ export async function wholeCase(client: ApiReader, id: string): Promise<WholeCas
   return { ...found, gate, sessions, proof, memory, history }
 }
 
-/** The same with the content of each proof, requested one after another. */
+export interface WholeCaseWithTexts extends WholeCase {
+  sessions: SessionJson[]
+  proof: ProofJson[]
+}
+
+/** The same with the texts of sessions and proofs, requested one after another. */
 export async function wholeCaseWithContents(
   client: ApiReader,
   id: string,
-): Promise<WholeCase<ProofJson>> {
+): Promise<WholeCaseWithTexts> {
   const whole = await wholeCase(client, id)
+  const sessions: SessionJson[] = []
+  for (const head of whole.sessions) {
+    sessions.push((await client.request('GET', sessionPath(head))).body)
+  }
   const proof: ProofJson[] = []
   for (const head of whole.proof) proof.push(await wholeProof(client, head))
-  return { ...whole, proof }
+  return { ...whole, sessions, proof }
 }

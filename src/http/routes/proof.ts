@@ -27,7 +27,7 @@ import { checklistItemSchema } from '../schemas/checklist.ts'
 import { caseIdParam, proofIdParam, RESOLVED } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
 import { listedProof, newProofSchema, pictureQuery, proof, verifySchema } from '../schemas/proof.ts'
-import { paging } from '../schemas/query.ts'
+import { content, paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 
 /** JSON may write one byte as two, such as every line ending. */
@@ -67,13 +67,7 @@ export const proofEndpoints = [
     description:
       'Includes their contents, unless the request has `content=false`. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
-    query: {
-      ...paging,
-      content: z
-        .enum(['true', 'false'], { error: 'expected true or false' })
-        .optional()
-        .describe('`false` leaves out the contents, which can be large.'),
-    },
+    query: { ...paging, content },
     responses: listOf(listedProof, 'Proofs, newest first.'),
     errors: LIST_ERRORS,
     example: { params: RESOLVED },

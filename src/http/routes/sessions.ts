@@ -14,16 +14,17 @@ import { approvalSchema } from '../schemas/approval.ts'
 import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
-import { paging } from '../schemas/query.ts'
+import { content, paging } from '../schemas/query.ts'
 import {
   abandonSchema,
   changeRequestSchema,
+  listedSession,
   type PlanRevisionJson,
   planSchema,
   revision,
   session,
 } from '../schemas/session.ts'
-import { serializeSession } from '../serializers.ts'
+import { serializeSession, withoutTexts } from '../serializers.ts'
 
 const ofCase = { id: caseIdParam }
 const ofSession = { ...ofCase, sid: sessionIdParam }
@@ -63,10 +64,10 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the sessions of a case',
     description:
-      'Returns every field of each session. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
+      'Returns every field of each session, unless the request has `content=false`. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
-    query: paging,
-    responses: listOf(session, 'Sessions, newest first.'),
+    query: { ...paging, content },
+    responses: listOf(listedSession, 'Sessions, newest first.'),
     errors: LIST_ERRORS,
     example: { params: RESOLVED, responses: { 200: session.meta()!.examples!.slice(1) } },
     async handle({ c, service, params, query }) {
@@ -76,8 +77,10 @@ export const sessionEndpoints = [
         created_at: session.started_at,
         session,
       }))
-      const serialize = ({ session }: { session: Session }) =>
-        serializeSession(service, folder, session)
+      const serialize = async ({ session }: { session: Session }) => {
+        const json = await serializeSession(service, folder, session)
+        return query.content === 'false' ? withoutTexts(json) : json
+      }
       return paginate({ c, query }, all.sort(newestFirst), { serialize })
     },
   }),

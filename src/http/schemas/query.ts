@@ -35,6 +35,11 @@ export const paging = {
     .describe('From the `Link` header of the previous page. Requires `limit`.'),
 }
 
+export const content = z
+  .enum(['true', 'false'], { error: 'expected true or false' })
+  .optional()
+  .describe('`false` leaves out the texts, which can be large.')
+
 /** The filters by field. A case matches if it has one of the values of each. */
 export const caseFilters = Object.fromEntries(
   FILTERED.map(({ name, filter, known }) => {

@@ -338,6 +338,13 @@ export const abandonSchema = z
   .object({ reason: oneLine(2000).optional().describe('Why, in one line.') })
   .meta({ id: 'AbandonRequest', examples: [{ reason: 'Solved elsewhere.' }] })
 
+const listedText = z.string().optional().describe('Missing with `content=false`.')
+
+export const listedSession = session
+  .extend({ hypothesis: listedText, plan: listedText, output: listedText })
+  .meta({ id: 'ListedSession', examples: session.meta()!.examples! })
+
+export type SessionHeadJson = Omit<SessionJson, 'hypothesis' | 'plan' | 'output'>
 export type SessionJson = JsonOf<typeof session>
 export type ArtifactJson = JsonOf<typeof artifact>
 export type PlanRevisionJson = JsonOf<typeof revision>
