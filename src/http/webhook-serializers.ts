@@ -3,12 +3,7 @@ import { type Attempt, type Delivery, isSuccess } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'
 import { shownUrl } from '../webhooks/notification.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-import type {
-  DeliveryJson,
-  DeliveryWithEnvelopeJson,
-  TestDeliveryJson,
-  WebhookJson,
-} from './schemas/webhook.ts'
+import type { DeliveryJson, TestDeliveryJson, WebhookJson } from './schemas/webhook.ts'
 
 /** Field by field, so that the secret stays out. */
 export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJson {
@@ -29,27 +24,22 @@ export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJ
   }
 }
 
-/** As in a list: without the envelope. `next_attempt_at` is null while the webhook is not active. */
+/** `next_attempt_at` is null while the webhook is not active. */
 export function serializeDelivery(
   delivery: Delivery,
   { active }: Pick<Webhook, 'active'>,
 ): DeliveryJson {
+  const envelope = JSON.parse(delivery.envelope) as Envelope
   return {
     id: delivery.id,
     event_id: delivery.event,
     event_type: delivery.type,
     state: delivery.state,
-    created_at: envelopeOf(delivery).timestamp,
+    created_at: envelope.timestamp,
     next_attempt_at: active ? delivery.next_at : null,
     attempts: delivery.attempts.map(({ at, ms, status, error }) => ({ at, ms, status, error })),
+    envelope,
   }
-}
-
-export function serializeDeliveryWithEnvelope(
-  delivery: Delivery,
-  webhook: Pick<Webhook, 'active'>,
-): DeliveryWithEnvelopeJson {
-  return { ...serializeDelivery(delivery, webhook), envelope: envelopeOf(delivery) }
 }
 
 export function serializeTest(id: string, attempt: Attempt): TestDeliveryJson {
@@ -62,8 +52,4 @@ export function serializeTest(id: string, attempt: Attempt): TestDeliveryJson {
     error,
     ms,
   }
-}
-
-function envelopeOf({ envelope }: Delivery): Envelope {
-  return JSON.parse(envelope) as Envelope
 }

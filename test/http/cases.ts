@@ -234,7 +234,8 @@ const methods: [path: string, allow: string][] = [
   [`${CASE}/proof/checklist`, 'GET, HEAD, POST'],
   [`${CASE}/proof/${NOBODY}`, 'GET, HEAD'],
   [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
-  [`${CASE}/webhooks/${NOBODY}`, 'DELETE, GET, HEAD, PATCH'],
+  [`${CASE}/webhooks/${NOBODY}`, 'DELETE'],
+  [`/webhooks/${NOBODY}`, 'DELETE, GET, HEAD, PATCH'],
 ]
 
 t.test('an empty or unknown query parameter is 400, and is named', async (t) => {

@@ -1,5 +1,6 @@
 import { text as readAll } from 'node:stream/consumers'
 import { Command } from 'commander'
+import { allOf } from '../../client/pages.ts'
 import type {
   DeliveryJson,
   TestDeliveryJson,
@@ -76,9 +77,7 @@ function list(): Command {
   const command = subcommand('list', 'List webhooks.').action((options: Options) =>
     withReader(options, async (context) => {
       const { client, terminal, json } = context
-      const webhooks: WebhookJson[] = (
-        await client.request('GET', await listPath(context, options))
-      ).body
+      const webhooks = await allOf<WebhookJson>(client, await listPath(context, options))
       if (json) terminal.print(jsonText(webhooks))
       else if (webhooks.length === 0) terminal.say('no webhooks\nNext: casefile webhook add <url>')
       else terminal.print(webhookTable(webhooks, context))
@@ -138,8 +137,7 @@ function remove(): Command {
       withService(options, async (context) => {
         const { client, terminal, json } = context
         const { id, url } = await findWebhook(context, idPrefix, options)
-        const path = `${await listPath(context, options)}/${id}`
-        const { body } = await client.request('DELETE', path)
+        const { body } = await client.request('DELETE', `/webhooks/${id}`)
         terminal.print(json ? jsonText(body) : `removed  ${id.slice(0, 8)}  ${visibleText(url)}\n`)
         return EXIT.done
       }),
@@ -214,8 +212,7 @@ async function webhookPath(
   idPrefix: string,
   options: Options,
 ): Promise<string> {
-  const { id } = await findWebhook(context, idPrefix, options)
-  return `${await listPath(context, options)}/${id}`
+  return `/webhooks/${(await findWebhook(context, idPrefix, options)).id}`
 }
 
 async function findWebhook(
@@ -224,7 +221,7 @@ async function findWebhook(
   options: Options,
 ): Promise<WebhookJson> {
   const path = await listPath(context, options)
-  const webhooks: WebhookJson[] = (await context.client.request('GET', path)).body
+  const webhooks = await allOf<WebhookJson>(context.client, path)
   const matching = webhooks.filter(({ id }) => id.startsWith(idPrefix.toLowerCase()))
   if (matching.length === 1) return matching[0]!
   const ids = webhooks.map(({ id }) => id.slice(0, 8)).join(', ')

@@ -30,7 +30,6 @@ import {
   changeIn,
   delivery,
   deliveryState,
-  deliveryWithEnvelope,
   newWebhookSchema,
   secretIn,
   tested,
@@ -39,24 +38,20 @@ import {
   webhookUpdateSchema,
   webhookWithSecret,
 } from '../schemas/webhook.ts'
-import {
-  serializeDelivery,
-  serializeDeliveryWithEnvelope,
-  serializeTest,
-  serializeWebhook,
-} from '../webhook-serializers.ts'
+import { serializeDelivery, serializeTest, serializeWebhook } from '../webhook-serializers.ts'
 
+const ofOne = { id: webhookIdParam }
 const state = oneOf(deliveryState).describe('Only deliveries in one of these states.')
 
 const QUEUED = {
-  ...exampleOf(deliveryWithEnvelope),
+  ...exampleOf(delivery),
   state: 'retrying',
   next_attempt_at: '2026-11-21T09:05:00.000Z',
 }
 
 type Params = Readonly<Record<string, string>>
 
-/** The same endpoints for the webhooks of the workspace and for those of a case. */
+/** List, create and delete, for the webhooks of the workspace and for those of a case. */
 interface Scope {
   list: `/${string}`
   one: `/${string}`
@@ -111,7 +106,7 @@ const SCOPES: readonly Scope[] = [
   },
 ]
 
-export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
+const scopedEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
   const { list, one, noun, name, ofList, ofOne, shown, caseOf, webhookOf } = scope
   const route = (method: string, path: string) => `${method} ${path}` as Route
   /** An entry of `notify` in casefile.md is changed only there; none is of a case. */
@@ -165,52 +160,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
           ...show(service, added),
           ...(secret === null ? { secret: added.secret } : {}),
         }
-        const path = case_id === null ? '/webhooks' : `/cases/${case_id}/webhooks`
-        return answerJson(c, json, 201, { location: `${path}/${added.id}` })
-      },
-    }),
-
-    endpoint({
-      route: route('GET', one),
-      id: `get${name}`,
-      tag: 'Webhooks',
-      summary: `Get ${noun}`,
-      description: 'Returns everything but its secret: URL, events, and how its deliveries went.',
-      params: ofOne,
-      responses: ok(webhook, 'The webhook.'),
-      example: { responses: { 200: shown } },
-      handle: async ({ c, service, params }) =>
-        jsonWithETag(c, show(service, await webhookOf(service, params as Params))),
-    }),
-
-    endpoint({
-      route: route('PATCH', one),
-      id: `update${name}`,
-      tag: 'Webhooks',
-      summary: `Update, pause or resume ${noun}`,
-      description:
-        'Requires at least one field. With a null secret, the service generates a new one.',
-      params: ofOne,
-      body: webhookUpdateSchema,
-      isConditional: true,
-      responses: {
-        200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
-      },
-      errors: ofNotify,
-      example: { responses: { 200: shown } },
-      notWhilePlanning: 'change webhook',
-      async handle({ c, service, params, body }) {
-        const change = changeIn(body, newSecret)
-        const { id } = await webhookOf(service, params as Params)
-        return service.webhookLocks.run(id, async () => {
-          requireMatch(c, etagNow(service, id))
-          const changed = await service.webhooks.change(id, change)
-          const json: WebhookWithSecretJson = {
-            ...show(service, changed),
-            ...(body.secret === null ? { secret: changed.secret } : {}),
-          }
-          return answerJson(c, json, 200, { etag: etagNow(service, id) })
-        })
+        return answerJson(c, json, 201, { location: `/webhooks/${added.id}` })
       },
     }),
 
@@ -235,88 +185,120 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
         })
       },
     }),
-
-    endpoint({
-      route: route('POST', `${one}/test`),
-      id: `test${name}`,
-      tag: 'Webhooks',
-      summary: `Send a ping to ${noun}`,
-      description:
-        'Responds when the receiver has responded, or after 15 s. A ping is not retried, and not listed with the deliveries.',
-      params: ofOne,
-      responses: { 200: { description: 'The delivery result.', json: tested } },
-      notWhilePlanning: 'test webhook',
-      async handle({ c, service, params }) {
-        const found = await webhookOf(service, params as Params)
-        const { id, attempt } = await service.webhooks.test(found.id)
-        return answerJson(c, serializeTest(id, attempt))
-      },
-    }),
-
-    endpoint({
-      route: route('GET', `${one}/deliveries`),
-      id: `list${name}Deliveries`,
-      tag: 'Webhooks',
-      summary: `List the deliveries of ${noun}`,
-      description:
-        'Returns all deliveries that will be retried, the newest 1000 that succeeded, and the newest 1000 that were given up. Events that have not been sent yet are not included.',
-      params: ofOne,
-      query: { state, ...paging },
-      responses: listOf(delivery, 'Deliveries, newest event first.'),
-      errors: LIST_ERRORS,
-      async handle({ c, service, params, query }) {
-        const { webhooks } = service
-        const found = await webhookOf(service, params as Params)
-        const states = query.state
-          ? DELIVERY_STATES.filter((each) => query.state!.includes(each))
-          : null
-        const source: ListSource<ListedDelivery> = {
-          count: () => webhooks.countDeliveries(found.id, states),
-          async after(last, limit) {
-            const before = last && Number(last.created_at)
-            return (await webhooks.deliveries(found.id, { states, before, limit })).map(listed)
-          },
-        }
-        const serialize = async ({ delivery }: ListedDelivery) => serializeDelivery(delivery, found)
-        return paginateSource({ c, query }, source, { serialize })
-      },
-    }),
-
-    endpoint({
-      route: route('GET', `${one}/deliveries/:did`),
-      id: `get${name}Delivery`,
-      tag: 'Webhooks',
-      summary: `Get a delivery of ${noun}`,
-      description: 'Includes every attempt, and the event as it was sent.',
-      params: { ...ofOne, did: deliveryIdParam },
-      responses: ok(deliveryWithEnvelope, 'The delivery with its event.'),
-      async handle({ c, service, params }) {
-        const found = await webhookOf(service, params as Params)
-        const sent = await service.webhooks.delivery(found.id, String(params.did))
-        return jsonWithETag(c, serializeDeliveryWithEnvelope(sent, found))
-      },
-    }),
-
-    endpoint({
-      route: route('POST', `${one}/deliveries/:did/redeliver`),
-      id: `redeliver${name}`,
-      tag: 'Webhooks',
-      summary: `Resend a delivery of ${noun}`,
-      description:
-        'Sends it now, with the same `webhook-id`, by which the receiver recognizes it. Fails if the webhook is not active.',
-      params: { ...ofOne, did: deliveryIdParam },
-      responses: { 202: { description: 'Queued for delivery.', json: deliveryWithEnvelope } },
-      errors: ['wrong_state'],
-      example: { responses: { 202: QUEUED } },
-      notWhilePlanning: 'redeliver',
-      async handle({ c, service, params }) {
-        const found = await webhookOf(service, params as Params)
-        const sent = await service.webhooks.redeliver(found.id, String(params.did))
-        return answerJson(c, serializeDeliveryWithEnvelope(sent, found), 202)
-      },
-    }),
   ]
 })
+
+/** For webhooks of the workspace and of cases alike. */
+const ownEndpoints: readonly Endpoint[] = [
+  endpoint({
+    route: 'GET /webhooks/:id',
+    id: 'getWebhook',
+    tag: 'Webhooks',
+    summary: 'Get a webhook',
+    description: 'Returns everything but its secret: URL, events, and how its deliveries went.',
+    params: ofOne,
+    responses: ok(webhook, 'The webhook.'),
+    handle: async ({ c, service, params }) =>
+      jsonWithETag(c, show(service, service.webhooks.get(params.id))),
+  }),
+
+  endpoint({
+    route: 'PATCH /webhooks/:id',
+    id: 'updateWebhook',
+    tag: 'Webhooks',
+    summary: 'Update, pause or resume a webhook',
+    description:
+      'Requires at least one field. With a null secret, the service generates a new one.',
+    params: ofOne,
+    body: webhookUpdateSchema,
+    isConditional: true,
+    responses: {
+      200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
+    },
+    errors: ['wrong_state'],
+    notWhilePlanning: 'change webhook',
+    async handle({ c, service, params, body }) {
+      const change = changeIn(body, newSecret)
+      const { id } = service.webhooks.get(params.id)
+      return service.webhookLocks.run(id, async () => {
+        requireMatch(c, etagNow(service, id))
+        const changed = await service.webhooks.change(id, change)
+        const json: WebhookWithSecretJson = {
+          ...show(service, changed),
+          ...(body.secret === null ? { secret: changed.secret } : {}),
+        }
+        return answerJson(c, json, 200, { etag: etagNow(service, id) })
+      })
+    },
+  }),
+
+  endpoint({
+    route: 'POST /webhooks/:id/test',
+    id: 'testWebhook',
+    tag: 'Webhooks',
+    summary: 'Send a ping to a webhook',
+    description:
+      'Responds when the receiver has responded, or after 15 s. A ping is not retried, and not listed with the deliveries.',
+    params: ofOne,
+    responses: { 200: { description: 'The delivery result.', json: tested } },
+    notWhilePlanning: 'test webhook',
+    async handle({ c, service, params }) {
+      const found = service.webhooks.get(params.id)
+      const { id, attempt } = await service.webhooks.test(found.id)
+      return answerJson(c, serializeTest(id, attempt))
+    },
+  }),
+
+  endpoint({
+    route: 'GET /webhooks/:id/deliveries',
+    id: 'listWebhookDeliveries',
+    tag: 'Webhooks',
+    summary: 'List the deliveries of a webhook',
+    description:
+      'Returns all deliveries that will be retried, the newest 1000 that succeeded, and the newest 1000 that were given up. Events that have not been sent yet are not included.',
+    params: ofOne,
+    query: { state, ...paging },
+    responses: listOf(delivery, 'Deliveries, newest event first.'),
+    errors: LIST_ERRORS,
+    async handle({ c, service, params, query }) {
+      const { webhooks } = service
+      const found = service.webhooks.get(params.id)
+      const states = query.state
+        ? DELIVERY_STATES.filter((each) => query.state!.includes(each))
+        : null
+      const source: ListSource<ListedDelivery> = {
+        count: () => webhooks.countDeliveries(found.id, states),
+        async after(last, limit) {
+          const before = last && Number(last.created_at)
+          return (await webhooks.deliveries(found.id, { states, before, limit })).map(listed)
+        },
+      }
+      const serialize = async ({ delivery }: ListedDelivery) => serializeDelivery(delivery, found)
+      return paginateSource({ c, query }, source, { serialize })
+    },
+  }),
+
+  endpoint({
+    route: 'POST /webhooks/:id/deliveries/:did/redeliver',
+    id: 'redeliverWebhook',
+    tag: 'Webhooks',
+    summary: 'Resend a delivery of a webhook',
+    description:
+      'Sends it now, with the same `webhook-id`, by which the receiver recognizes it. Fails if the webhook is not active.',
+    params: { ...ofOne, did: deliveryIdParam },
+    responses: { 202: { description: 'Queued for delivery.', json: delivery } },
+    errors: ['wrong_state'],
+    example: { responses: { 202: QUEUED } },
+    notWhilePlanning: 'redeliver',
+    async handle({ c, service, params }) {
+      const found = service.webhooks.get(params.id)
+      const sent = await service.webhooks.redeliver(found.id, params.did)
+      return answerJson(c, serializeDelivery(sent, found), 202)
+    },
+  }),
+]
+
+export const webhookEndpoints = [...scopedEndpoints, ...ownEndpoints]
 
 function show({ webhooks }: EndpointDeps, each: Webhook) {
   return serializeWebhook(webhooks, each)

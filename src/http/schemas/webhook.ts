@@ -5,6 +5,7 @@ import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
 import { count, id, time } from '../../model/schemas.ts'
 import { NOTIFY_KINDS } from '../../model/settings.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
+import { nearestName } from './nearest-name.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 
@@ -20,13 +21,16 @@ const NOT_SENT: ReadonlyMap<unknown, string> = new Map([
   ['ping', 'ping is sent by POST …/test to any webhook, whatever its events'],
 ])
 
+function unknownEvent(name: string): string {
+  const nearest = nearestName(name, NAMES)
+  const hint = nearest === null ? '' : ` (did you mean ${nearest}?)`
+  return `expected * or the name of an event${hint}; WebhookEvent in /openapi.json has them all`
+}
+
 const eventName = z
   .string()
   .refine((name) => NAMES.includes(name), {
-    error: ({ input }) => {
-      const all = NAMES.map((name) => JSON.stringify(name)).join(', ')
-      return NOT_SENT.get(input) ?? `expected one of ${all}`
-    },
+    error: ({ input }) => NOT_SENT.get(input) ?? unknownEvent(String(input)),
   })
   .meta({ id: 'WebhookEvent', enum: [...NAMES] })
 const events = z
@@ -156,35 +160,6 @@ export const deliveryState = z
   .enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` })
   .meta({ id: 'DeliveryState', description: '`dead`: given up after the last retry.' })
 
-const sent = z.object({
-  id: z.string().describe('The `webhook-id` that the receiver gets.'),
-  event_id: z.int().min(1).describe("The event's number in the log."),
-  event_type: z.string(),
-  state: deliveryState,
-  created_at: time.describe('The timestamp of the event.'),
-  next_attempt_at: time.nullable().describe('Null if no attempt is planned.'),
-  attempts: z.array(attempt).describe('The newest 20, oldest first.'),
-})
-
-const SENT: z.infer<typeof sent> = {
-  id: exampleOf(deliveryIdParam),
-  event_id: 61,
-  event_type: 'memory_updated',
-  state: 'delivered',
-  created_at: '2026-11-21T09:00:00.000Z',
-  next_attempt_at: null,
-  attempts: [
-    {
-      at: '2026-11-21T09:00:00.000Z',
-      ms: 3,
-      status: 200,
-      error: null,
-    },
-  ],
-}
-
-export const delivery = sent.meta({ id: 'Delivery', examples: [SENT] })
-
 export const envelope = z
   .object({
     event_type: z.string(),
@@ -193,19 +168,43 @@ export const envelope = z
   })
   .meta({ id: 'Envelope', description: 'An event.' })
 
-export const deliveryWithEnvelope = sent.extend({ envelope }).meta({
-  id: 'DeliveryWithEnvelope',
-  examples: [
-    {
-      ...SENT,
-      envelope: {
+export const delivery = z
+  .object({
+    id: z.string().describe('The `webhook-id` that the receiver gets.'),
+    event_id: z.int().min(1).describe("The event's number in the log."),
+    event_type: z.string(),
+    state: deliveryState,
+    created_at: time.describe('The timestamp of the event.'),
+    next_attempt_at: time.nullable().describe('Null if no attempt is planned.'),
+    attempts: z.array(attempt).describe('The newest 20, oldest first.'),
+    envelope,
+  })
+  .meta({
+    id: 'Delivery',
+    examples: [
+      {
+        id: exampleOf(deliveryIdParam),
+        event_id: 61,
         event_type: 'memory_updated',
-        timestamp: '2026-11-21T09:00:00.000Z',
-        payload: { case_id: exampleOf(caseIdParam), filename: 'notes.md' },
+        state: 'delivered',
+        created_at: '2026-11-21T09:00:00.000Z',
+        next_attempt_at: null,
+        attempts: [
+          {
+            at: '2026-11-21T09:00:00.000Z',
+            ms: 3,
+            status: 200,
+            error: null,
+          },
+        ],
+        envelope: {
+          event_type: 'memory_updated',
+          timestamp: '2026-11-21T09:00:00.000Z',
+          payload: { case_id: exampleOf(caseIdParam), filename: 'notes.md' },
+        },
       },
-    },
-  ],
-})
+    ],
+  })
 
 export const tested = z
   .object({
@@ -233,5 +232,4 @@ export const tested = z
 export type WebhookJson = JsonOf<typeof webhook>
 export type WebhookWithSecretJson = JsonOf<typeof webhookWithSecret>
 export type DeliveryJson = JsonOf<typeof delivery>
-export type DeliveryWithEnvelopeJson = JsonOf<typeof deliveryWithEnvelope>
 export type TestDeliveryJson = JsonOf<typeof tested>
