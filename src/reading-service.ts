@@ -136,7 +136,12 @@ export async function openReadingApp(
     changes: createBus(ignore),
     outputs: createBus(ignore),
     running: new Set<string>(),
-    sessions: only<HttpDeps['sessions']>({ standing: () => null, line: () => [] }),
+    sessions: only<HttpDeps['sessions']>({
+      standing: () => null,
+      line: () => [],
+      obstacle: () => null,
+      walls: () => Promise.reject(new AppError('stopping', 'Only a running service knows that.')),
+    }),
     comments: only<HttpDeps['comments']>({}),
     conversations: only<HttpDeps['conversations']>({
       notUnderstood: { add: ignore, list: () => [] },

@@ -17,8 +17,6 @@ import { setupEndpoints } from './routes/setup.ts'
 import { statusEndpoints } from './routes/status.ts'
 import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
-import { uncommittedEndpoints } from './routes/uncommitted.ts'
-import { wallsEndpoints } from './routes/walls.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
 import { worktreeEndpoints } from './routes/worktrees.ts'
 
@@ -36,8 +34,6 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...commentEndpoints,
   ...sessionStreamEndpoints,
   ...syncEndpoints,
-  ...uncommittedEndpoints,
-  ...wallsEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,
   ...artifactEndpoints,

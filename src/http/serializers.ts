@@ -5,7 +5,6 @@ import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { countComments } from '../model/comment.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { ProofImage } from '../model/picture.ts'
-import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
@@ -114,7 +113,6 @@ export async function serializeSession(
     usage,
     usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : planSha256,
-    plan_unchanged: isPlanUnchanged(session.trail),
     queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates: candidates.map((candidate) => judgeCandidate(session, candidate)),

@@ -1,7 +1,6 @@
 /** What will hold the programs of a session, for the operator who decides on its plan. */
 
 import { readPlan } from '../markdown/plan-steps.ts'
-import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { workingFolder } from '../settings/workdir.ts'
@@ -59,14 +58,4 @@ const IN_TERMINAL: SessionWalls = {
   places: null,
   hosts: null,
   objection: null,
-}
-
-/** The same; null where it is not known. */
-export async function wallsIfKnown(asked: Promise<SessionWalls>): Promise<SessionWalls | null> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof AppError) return null
-    throw error
-  }
 }

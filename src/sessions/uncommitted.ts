@@ -2,10 +2,8 @@ import { resolve } from 'node:path'
 import { realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../git/repository.ts'
 import { findUncommitted, type UncommittedChange, uncommittedIn } from '../git/uncommitted.ts'
-import { AppError } from '../model/app-error.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
-import { workingFolder } from '../settings/workdir.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -41,20 +39,6 @@ export interface FolderStateDeps {
 const MAX_CASES = 100
 /** A file system may store times less precisely than the trail. */
 const TOLERANCE_MS = 2_000
-
-/** The same for the working folder of a case, as case.md names it. */
-export async function caseFolderState(
-  deps: FolderStateDeps,
-  workdir: string | null,
-  trusted: ReadonlySet<string>,
-): Promise<FolderState | { reason: string }> {
-  try {
-    return await folderState(deps, await workingFolder(deps.layout.root, workdir, trusted))
-  } catch (error) {
-    if (error instanceof AppError) return { reason: error.message }
-    throw error
-  }
-}
 
 /**
  * What is not committed in a folder, and which session left it; or why that is not known. `repository`: that of the

@@ -213,12 +213,9 @@ t.test('the status follows the plan', async (t) => {
   })
 
   await t.test('a comment on the diff of the run', async (t) => {
-    const uncommitted = `/cases/${ref.case_id}/uncommitted`
-    t.match((await must(app, 'GET', `${uncommitted}?session=${ref.id}`)).changes, [
+    t.match((await must(app, 'GET', `${ref.path}/approval`)).folder.changes, [
       { file: 'new.txt', left_by: { session_id: ref.id, number: 1, state: 'complete' } },
     ])
-    const nobody = '00000000-0000-4000-8000-000000000000'
-    t.equal((await app.request('GET', `${uncommitted}?session=${nobody}`)).status, 404)
     const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
     const made = await must(app, 'POST', comments, { text: 'Why two?', diff })
     const quote = `a␍${FORGED}\nb`

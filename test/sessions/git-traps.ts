@@ -143,7 +143,7 @@ git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"
     const fields = { workdir: 'sub' }
     const { session } = await ran(service, step('echo more >> b.txt'), { fields })
     t.equal(session.state, 'complete', session.output)
-    await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+    await must(service, 'GET', approvalOf(session))
     noneSprung(t)
   })
 
@@ -169,7 +169,7 @@ t.test('without mounts', async (t) => {
     appendFileSync(join(service.root, 'a.txt'), 'changed\n')
     const { session } = await ran(service, step('echo more >> sub/b.txt'))
     t.equal(session.state, 'complete', session.output)
-    const { changes } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+    const { changes } = (await must(service, 'GET', approvalOf(session))).folder
     t.match(changes, [{ file: 'a.txt' }])
     const apply = `${before.ref.path}/apply`
     t.match(await service.request('POST', apply), {
@@ -207,7 +207,7 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
       await must(service, 'GET', ref.path)
       await must(service, 'GET', '/worktrees')
       await service.request('POST', `${ref.path}/apply`)
-      const { changes } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+      const { changes } = (await must(service, 'GET', approvalOf(session))).folder
       if (!('isolation' in fields)) t.match(changes, [{ file: '.gitmodules', kind: 'untracked' }])
       noneSprung(t)
     }
@@ -221,7 +221,7 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
     t.match(session, { state: 'failed', output })
     rmSync(join(dotGit, 'index'))
     rmSync(join(dotGit, 'HEAD'))
-    const { reason } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+    const { reason } = (await must(service, 'GET', approvalOf(session))).folder
     t.match(reason, /git cannot use \.git here: its HEAD, refs or objects are missing/)
   })
 })
@@ -234,3 +234,7 @@ t.test('a second redirect does not take the place of the first one', async (t) =
   const found = await redirectsAside(folder, 'run')
   t.strictSame(found.map(({ content }) => content).sort(), ['one', 'two'])
 })
+
+function approvalOf({ case_id, id }: { case_id: string; id: string }): string {
+  return `/cases/${case_id}/sessions/${id}/approval`
+}

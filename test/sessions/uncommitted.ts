@@ -18,10 +18,8 @@ t.test(
       fields: { title: 'A plan that fails' },
       runbook: step('echo x >> a.txt; echo y >> c.txt; rm gone.txt; echo new > "new file"; exit 3'),
     })
-    t.match(await must(service, 'GET', `/cases/${failing.case_id}/uncommitted`), {
-      changes: [],
-      is_cut: false,
-      reason: null,
+    t.match(await must(service, 'GET', `${failing.path}/approval`), {
+      folder: { changes: [], is_cut: false, reason: null },
     })
     t.equal((await finished(service, failing)).session.state, 'failed')
     const later = Date.now() / 1000 + 60
@@ -30,8 +28,8 @@ t.test(
     for (const name of ['b.txt', 'c.txt']) utimesSync(join(service.root, name), later, later)
 
     const next = await planned(service, { runbook: step('true') })
-    const uncommitted = `/cases/${next.case_id}/uncommitted`
-    const { branch, head, changes } = await must(service, 'GET', uncommitted)
+    const approval = `${next.path}/approval`
+    const { branch, head, changes } = (await must(service, 'GET', approval)).folder
     t.equal(typeof branch, 'string')
     t.match(head, /^[0-9a-f]{40}$/)
     const by = { case_id: failing.case_id, number: 1, title: 'A plan that fails', state: 'failed' }
@@ -55,7 +53,9 @@ t.test(
       /^5 uncommitted changes in the working folder \(branch \w+ at \w{8}\), 3 files from 1 session ?The run starts from these files\..*away first\. ?3 files from session 1 of A plan that fails \(failed: /,
     )
     for (let n = 0; n < 500; n++) writeFileSync(join(service.root, `many-${n}`), '')
-    t.match(await must(service, 'GET', uncommitted), { changes: { length: 500 }, is_cut: true })
+    t.match(await must(service, 'GET', approval), {
+      folder: { changes: { length: 500 }, is_cut: true },
+    })
   },
 )
 
@@ -94,9 +94,9 @@ t.test('a file was left by the newest session that changed it and ended', async 
 t.test('a folder without a repository has a reason instead', async (t) => {
   const service = await openTestService(t)
   rmSync(join(service.root, '.git'), { recursive: true, force: true })
-  const { id } = await must(service, 'POST', '/cases', { title: 'A case' })
-  const found = await must(service, 'GET', `/cases/${id}/uncommitted`)
-  t.match(found, { branch: null, changes: [], reason: /in no git repository/ })
+  const { path } = await planned(service, { runbook: step('true') })
+  const { folder } = await must(service, 'GET', `${path}/approval`)
+  t.match(folder, { branch: null, changes: [], reason: /in no git repository/ })
 })
 
 t.test('the status of git', (t) => {

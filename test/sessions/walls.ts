@@ -271,7 +271,7 @@ for (const [who, user, options] of people) {
     t.notOk(counted.guarded.hides.includes('the memory root'), 'as git tracks it')
 
     write('sandbox: none')
-    const expected = await must(service, 'GET', `${counted.ref.path}/walls`)
+    const { walls: expected } = await must(service, 'GET', `${counted.ref.path}/approval`)
     t.match(expected, { guard: 'mount', writes: ['the working folder'] }, 'not trusted')
     t.match(await trusted(), /can write and read whatever you can/)
     const free = await runAll(place, WRITES)
@@ -313,7 +313,7 @@ async function runAll(
   const guard = step(`! echo x > '${places.STATE}/new'`)
   const runbook = scripts === WRITES ? run : [guard, run, after].join('\n')
   const ref = await planned(service, { runbook })
-  const expected = await must(service, 'GET', `${ref.path}/walls`)
+  const { walls: expected } = await must(service, 'GET', `${ref.path}/approval`)
   const { session, events } = await finished(service, ref)
   const log = join(places.RECORDS, 'cases', ref.case_id, 'artifacts', '1-all.log')
   const ended: Record<string, End> = {}
@@ -325,7 +325,7 @@ async function runAll(
   const { guard: kind, reason = null, writes = null, hides = null } = guarded
   const { text, ...said } = expected
   // the operator read this before the run
-  assert.deepEqual({ guard: kind, reason, writes, hides, hosts: null, objection: null }, said)
+  assert.deepEqual({ guard: kind, reason, writes, hides, hosts: null }, said)
   return { ref, session, events, ended, guarded, text }
 }
 
@@ -361,7 +361,7 @@ t.test('where mounts are refused the session says so, and the run goes on', here
   t.equal(session.state, 'complete')
   const { payload } = events.find(({ event_type }) => event_type === 'guarded')!
   t.match(payload, { guard: 'comparison', reason: /: no$/ })
-  const { guard, reason } = await must(service, 'GET', `${ref.path}/walls`)
+  const { guard, reason } = (await must(service, 'GET', `${ref.path}/approval`)).walls
   t.match(payload, { guard, reason })
 })
 

@@ -16,10 +16,10 @@ t.test('who must approve reads first what the programs could do', async (t) => {
     const approve = /<button[^>]*id="approve-button"[^>]*>|<form[^>]*id="approve"[\s\S]*?<\/form>/
     return { notice, words, approve: approve.exec(text)?.[0] ?? '', page: text }
   }
-  const walls = () => must(service, 'GET', `${ref.path}/walls`)
+  const approval = () => must(service, 'GET', `${ref.path}/approval`)
 
   const usual = await seen()
-  t.equal(usual.words, (await walls()).text)
+  t.equal(usual.words, (await approval()).walls.text)
 
   writeFileSync(join(service.root, 'casefile.md'), '---\nsandbox: none\n---\n')
   await service.restart()
@@ -32,7 +32,7 @@ t.test('who must approve reads first what the programs could do', async (t) => {
 
   writeFileSync(join(service.root, 'casefile.md'), '---\nsandbox: { hosts: [example.com] }\n---\n')
   await service.restart()
-  const { objection } = await walls()
+  const { objection } = await approval()
   t.match(objection, /sandbox-runtime is not installed\. Install it: /)
   const closed = await seen()
   t.match(closed.words, 'on the network only: example.com')

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -7,14 +8,13 @@ import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
+import { approvalOf, printUncommitted, printWalls } from '../output/approval-text.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
 import { sayStatus } from '../output/status-text.ts'
-import { printUncommitted } from '../output/uncommitted-text.ts'
-import { printWalls } from '../output/walls-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { confirmByKey } from '../question.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
@@ -139,6 +139,11 @@ export async function askToApprove(
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
   let waits = queue
+  const showPlan = async (session: SessionJson) => {
+    const approval = await approvalOf(context, session)
+    await printPlan(context, session, approval)
+    return approval
+  }
   const approveText = async (session: SessionJson, plan_sha256: string | null) => {
     const send = (signature?: SentSignature) =>
       client.request('POST', `${sessionPath(session)}/approve`, {
@@ -157,9 +162,12 @@ export async function askToApprove(
     return answer.body
   }
   if (sha !== undefined) return approveText(first, sha)
-  if (!json) requireNoObjection(await printPlan(context, first), yes)
-  if (!json) await printUncommitted(context, first)
-  if (!json) await printWalls(context, first)
+  if (!json) {
+    const approval = await showPlan(first)
+    requireNoObjection(approval, yes)
+    printUncommitted(context, approval, first)
+    printWalls(context, approval)
+  }
   for (let shown = first; ; ) {
     const { draft } = shown.comments
     const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`
@@ -182,7 +190,7 @@ export async function askToApprove(
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
-      requireNoObjection(await printPlan(context, present))
+      requireNoObjection(await showPlan(present))
       terminal.warn(
         'the plan changed while you read it, so it was not approved; this is the new one',
       )
@@ -258,7 +266,7 @@ function requireNextAlone(
 }
 
 /** Throws if the approval would be rejected for lack of trust; with `--yes` the service says so. */
-function requireNoObjection(objection: string | null, yes?: boolean): void {
+function requireNoObjection({ objection }: ApprovalViewJson, yes?: boolean): void {
   if (objection === null || yes) return
   throw new AppError(
     'untrusted_provider',

@@ -69,7 +69,7 @@ async function show(context: ReadContext, session: SessionJson): Promise<ExitCod
   const { terminal, json } = context
   if (json) terminal.print(jsonText(session))
   else if (session.state === 'plan_ready') await printPlanned(context, session)
-  else await printPlan(context, session)
+  else await printPlan(context, session, null)
   return EXIT.done
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ApiReader, Client } from '../../client/client.ts'
+import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
-import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
 import { intentPlan } from '../../markdown/intent.ts'
 import { HOOK_AGENTS } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -36,8 +36,8 @@ const uncommittedShape = z
 
 async function uncommittedFor(client: ApiReader, { case_id, id, state }: SessionJson) {
   if (state !== 'plan_ready') return null
-  const answer = await client.request('GET', `/cases/${case_id}/uncommitted?session=${id}`)
-  const { changes, ...rest }: UncommittedJson = answer.body
+  const answer = await client.request('GET', `${sessionPath({ case_id, id })}/approval`)
+  const { changes, ...rest } = (answer.body as ApprovalViewJson).folder
   return { ...rest, count: changes.length, changes: changes.slice(0, MAX_FILES) }
 }
 

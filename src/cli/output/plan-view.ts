@@ -6,11 +6,7 @@ import { linesOfStep } from '../../model/plan-step.ts'
 import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { inOrder } from '../../rendering/direction.ts'
-import {
-  type ExecutionSummary,
-  executionSummary,
-  startObjection,
-} from '../../sessions/start-checks.ts'
+import { type ExecutionSummary, executionSummary } from '../../sessions/start-checks.ts'
 import { placesIn } from '../../settings/places.ts'
 import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 import type { ReadContext } from '../context.ts'
@@ -19,23 +15,13 @@ import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { rowsOf, wrapped } from './wrapped.ts'
 
-/** The plan of a session as text, and which missing trust prevents an approval. */
+/** The plan of a session as text. */
 export async function viewPlan(
   { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
   session: SessionJson,
-  /** Of its case. */
-  workdir: string | null,
-  comments: readonly CommentJson[] = [],
-): Promise<{ text: string; objection: string | null }> {
-  const settings = await placesIn(workspace, terminal.warn).settings()
-  let objection: string | null = null
-  if (session.state === 'plan_ready') {
-    const place = { root: workspace.root, workdir, settings }
-    const { isRunbook } = await readPlan(session.plan)
-    objection = await startObjection(session, place, { isRunbook })
-  }
-  const text = await planView(session, settings, terminal, { untrusted: objection, comments })
-  return { text, objection }
+  options: PlanViewOptions,
+): Promise<string> {
+  return planView(session, await placesIn(workspace, terminal.warn).settings(), terminal, options)
 }
 
 interface PlanViewOptions {

@@ -1,3 +1,4 @@
+import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
@@ -6,10 +7,10 @@ import { providerText } from '../../model/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { commentsOf } from '../resolve/comment.ts'
+import { approvalOf, printUncommitted } from './approval-text.ts'
 import { shownLine } from './shown-line.ts'
 import { sayStatus } from './status-text.ts'
 import type { Terminal } from './terminal.ts'
-import { printUncommitted } from './uncommitted-text.ts'
 import { wrapped } from './wrapped.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
@@ -17,9 +18,10 @@ type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 /** Prints the plan of a session, and what comes next. */
 export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
   const { terminal } = console
-  await printPlan(console, session)
   const { case_id, number, state, problems } = session
-  if (state === 'plan_ready') await printUncommitted(console, session)
+  const approval = state === 'plan_ready' ? await approvalOf(console, session) : null
+  await printPlan(console, session, approval)
+  if (approval) printUncommitted(console, approval, session)
   const place = `${case_id.slice(0, 8)} ${number}`
   for (const { message } of problems)
     terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)
@@ -38,14 +40,16 @@ function signatureText(
   return color.red(`! approval signature ${state.replace('_', ' ')}: ${shownLine(reason ?? by)}`)
 }
 
-/**
- * Prints hypothesis and plan, with marks on the steps that will run. Returns which missing trust prevents an approval.
- */
-export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
+/** Prints hypothesis and plan, with marks on the steps that will run. `approval`: null unless the plan waits. */
+export async function printPlan(
+  console: Speaking,
+  session: SessionJson,
+  approval: ApprovalViewJson | null,
+): Promise<void> {
   const { client, terminal } = console
   const { color } = terminal
   const { number, hypothesis, plan, case_id } = session
-  const { title, workdir }: CaseJson = (await client.request('GET', `/cases/${case_id}`)).body
+  const { title }: CaseJson = (await client.request('GET', `/cases/${case_id}`)).body
   const named = `${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}`
   terminal.print(`${wrapped(named, terminal.width(), ' '.repeat(10))}\n`)
   terminal.print(
@@ -65,14 +69,14 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
       `\n${color.red('!')} ${wrapped(visibleText(text), terminal.width() - 2, '  ')}\n`,
     )
   }
-  if (plan === '') return null
-  if (session.plan_unchanged && session.state === 'plan_ready') {
+  if (plan === '') return
+  if (approval?.plan_unchanged) {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
   // loaded only when a plan is shown, because it loads all agents
   const { viewPlan } = await import('./plan-view.ts')
   const comments = await commentsOf(client, session)
-  const { text, objection } = await viewPlan(console, session, workdir, comments)
+  const untrusted = approval?.objection ?? null
+  const text = await viewPlan(console, session, { untrusted, comments })
   terminal.print(`\n${color.bold('Plan')}\n${text}`)
-  return objection
 }

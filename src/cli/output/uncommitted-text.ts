@@ -1,41 +1,15 @@
-import type { SessionJson } from '../../http/schemas/session.ts'
-import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
+import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import { counted } from '../../model/amounts.ts'
-import { AppError } from '../../model/app-error.ts'
 import { placeText } from '../../model/before-text.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { ReadContext } from '../context.ts'
 import { oneLineText } from './shown-line.ts'
-import { wrapped } from './wrapped.ts'
 
 /** How many files and sessions the line names. */
 const NAMED = 3
 
-/** Prints what is not committed in the working folder of a case, because a run starts from these files. */
-export async function printUncommitted(
-  { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
-  session: Pick<SessionJson, 'case_id' | 'id'>,
-): Promise<void> {
-  const { case_id, id } = session
-  const text = await client.request('GET', `/cases/${case_id}/uncommitted?session=${id}`).then(
-    ({ body }) => uncommittedText(body, case_id, isApart(session)),
-    (error: unknown) => {
-      if (!(error instanceof AppError) || error.code === 'stopping') throw error
-      return `What is not committed is not known: ${oneLineText(error.message)}`
-    },
-  )
-  if (text === null) return
-  terminal.print(`\n${terminal.color.yellow('!')} ${wrapped(text, terminal.width() - 2, '  ')}\n`)
-}
-
-/** Whether the session runs in a worktree that the service makes for it. */
-function isApart(session: object): boolean {
-  return 'isolation' in session && session.isolation === 'worktree'
-}
-
 /** A paragraph for the approval; null if everything is committed, or if git does not know. */
 export function uncommittedText(
-  { changes, is_cut, branch, head }: Omit<UncommittedJson, 'reason'>,
+  { changes, is_cut, branch, head }: Omit<ApprovalViewJson['folder'], 'reason'>,
   caseId: string,
   isApart: boolean,
 ): string | null {

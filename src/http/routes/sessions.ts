@@ -3,6 +3,7 @@ import { type CaseFolder, sessionOf } from '../../model/case-folder.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import { planHistory, savedAt } from '../../sessions/plan-history.ts'
 import { actorOf } from '../actor.ts'
+import { approvalJson } from '../approval-json.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
@@ -11,6 +12,7 @@ import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { approvalSchema } from '../schemas/approval.ts'
+import { type ApprovalViewJson, approvalView } from '../schemas/approval-view.ts'
 import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
@@ -180,6 +182,22 @@ export const sessionEndpoints = [
         ),
         sid,
       )
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/approval',
+    id: 'getApproval',
+    tag: 'Sessions',
+    summary: 'Get what to know before approving the plan',
+    description:
+      'Returns what an approval would start now and why it would fail; what its programs could write to, see and reach; what is not committed where it would run, and which session left that; and which session it would wait for. What really held is in the line `guarded` of the audit trail.',
+    params: ofSession,
+    responses: ok(approvalView, 'What an operator must see.'),
+    async handle({ c, service, params: { id, sid } }) {
+      const folder = await service.store.read(id)
+      const session = sessionOf(folder, sid)
+      return jsonWithETag<ApprovalViewJson>(c, await approvalJson(service, folder, session))
     },
   }),
 

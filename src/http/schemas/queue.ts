@@ -3,7 +3,7 @@ import { count, id, time } from '../../model/schemas.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf } from './primitives.ts'
 
-const waitsFor = z
+export const waitsFor = z
   .object({
     case_id: id,
     session_id: id,

@@ -123,9 +123,6 @@ export const session = z
     plan_sha256: hash
       .nullable()
       .describe('SHA-256 of the present `plan`, in hex; null without a plan.'),
-    plan_unchanged: z
-      .boolean()
-      .describe('Whether the newest plan is identical to the one that was sent back for changes.'),
     queue: queuePlace
       .nullable()
       .describe('Its place in line, if it is approved and waits for its working folder.'),
@@ -183,7 +180,6 @@ export const session = z
         usage: [],
         usage_total: NO_USAGE,
         plan_sha256: PLAN.plan_sha256,
-        plan_unchanged: false,
         queue: null,
         signature: null,
         candidates: [],
@@ -252,7 +248,6 @@ export const session = z
         usage: [],
         usage_total: NO_USAGE,
         plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
-        plan_unchanged: false,
         queue: null,
         signature: null,
         candidates: CANDIDATES,

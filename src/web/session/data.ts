@@ -19,9 +19,10 @@ import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import type { Heading, MarkedStep, Slot } from '../../rendering/markdown/options.ts'
+import { approvalView, type Busy } from '../../sessions/approval-view.ts'
 import { type CandidateRow, loadCandidates } from '../../sessions/candidates.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
-import { type SessionWalls, wallsIfKnown } from '../../sessions/expected-walls.ts'
+import type { SessionWalls } from '../../sessions/expected-walls.ts'
 import {
   type KeptRevision,
   revisionsOf,
@@ -29,7 +30,7 @@ import {
   savedAt,
 } from '../../sessions/plan-history.ts'
 import type { ExecutionSummary } from '../../sessions/start-checks.ts'
-import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
+import type { FolderState } from '../../sessions/uncommitted.ts'
 import type { TrustedSettings } from '../../settings/trusted-settings.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import { type WorktreeActs, worktreeActs } from '../../worktrees/worktree-words.ts'
@@ -39,7 +40,6 @@ import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
 import { inlineComments } from './comment-places.ts'
-import { type Occupant, occupantOf } from './line-notice.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 
 export const PLAN_VIEWS = ['rendered', 'source', 'diff'] as const
@@ -103,7 +103,7 @@ export interface SessionPageData extends RenderedPlan {
   /** What would hold its programs; null once it does not wait for approval, or where that is not known. */
   walls: SessionWalls | null
   /** Who works in that folder now; null if it is free, or once the plan does not wait for approval. */
-  occupant: Occupant | null
+  occupant: Busy | null
   /** What became of its worktree; null without one. */
   worktreeActs: WorktreeActs | null
 }
@@ -129,8 +129,11 @@ export async function loadSessionPage(
   const facts = await sessionFacts(service, folder, session, json)
   const { plan, rows, terminal, settings, planSource, isBroken } = facts
   const waits = session.state === 'plan_ready'
-  const walls =
-    waits && !terminal ? await wallsIfKnown(service.sessions.walls(folder, session)) : null
+  const conversationFolder = terminal?.conversation?.folder
+  const approval = waits
+    ? await approvalView(service, folder, session, { settings, conversationFolder })
+    : null
+  const walls = approval === null || terminal || 'unknown' in approval.walls ? null : approval.walls
   const barred = waits ? (signingNeeded(settings, session) ?? walls?.objection ?? null) : null
   const objection = facts.objection ?? (barred === null ? null : { text: barred, isTrust: false })
   const carried = { ...facts.summary, objection: objection?.text ?? null }
@@ -152,12 +155,12 @@ export async function loadSessionPage(
     comments,
     drafts: comments.filter(isDraft).length,
     instructions: settings.instructions,
-    folderState: waits ? await stateOfFolder() : null,
+    folderState: approval?.folder ?? null,
     walls,
     worktreeActs:
       json.worktree &&
       worktreeActs(await caseHistory(service, folder), session.number, json.worktree.branch),
-    occupant: waits && !terminal ? await occupantOf(service, folder, session, settings) : null,
+    occupant: approval?.busy ?? null,
     folder,
     session,
     json,
@@ -197,13 +200,6 @@ export async function loadSessionPage(
       folder,
       folder.proofs.filter(({ session_id }) => session_id === session.id),
     ),
-  }
-
-  function stateOfFolder() {
-    const place = terminal?.conversation?.folder
-    return place === undefined
-      ? caseFolderState(service, folder.case.workdir, settings.folders)
-      : folderState(service, place)
   }
 }
 

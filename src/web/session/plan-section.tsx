@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import { counted } from '../../model/amounts.ts'
 import { placedBelow } from '../../model/comment.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { isPlanUnchanged } from '../../model/plan-revisions.ts'
 import { linesOfStep } from '../../model/plan-step.ts'
 import { isUnlimited, type PlanScope, SCOPE_KEYS } from '../../model/scope.ts'
 import { providerText } from '../../model/session.ts'
@@ -38,7 +39,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
       {isOpen && <Statement data={data} />}
-      {isOpen && json.plan_unchanged && (
+      {isOpen && isPlanUnchanged(session.trail) && (
         <p class="notice" data-tone="warn" id="plan-unchanged">
           {UNCHANGED_PLAN}
         </p>
