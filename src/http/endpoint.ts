@@ -120,11 +120,6 @@ export interface EndpointSpec extends Permission {
   example?: ExampleSpec
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
-  /**
-   * The path to mount it at, if its own path is a special case of one with a parameter: hono's fast router does not
-   * support a literal beside a parameter.
-   */
-  mountAt?: `/${string}`
 }
 
 export interface EndpointRequest<P extends Shape, Q extends Shape, B extends z.ZodType> {
@@ -159,9 +154,8 @@ export function endpoint<
 export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoint): void {
   const [method, path] = each.route.split(' ') as [Method, string]
   const params = each.params && z.object(each.params)
-  const { query, body, maxBodyBytes: maxBytes, mountAt } = each
+  const { query, body, maxBodyBytes: maxBytes } = each
   const options = maxBytes === undefined ? {} : { maxBytes }
-  const literal = path.slice(path.lastIndexOf('/'))
   const handler = async (c: ServiceContext) => {
     const isOther = each.hasOtherBody?.(c)
     return each.handle({
@@ -179,13 +173,7 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
     ...(each.notOfService ? [notOfService(service, each.notOfService)] : []),
     ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
   ]
-  if (!mountAt) {
-    app.on(method, [path], ...checks, handler)
-    return
-  }
-  for (const part of [...checks, handler]) {
-    app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? part(c, next) : next()))
-  }
+  app.on(method, [path], ...checks, handler)
 }
 
 /** The errors of any change to the files of a case. */

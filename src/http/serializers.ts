@@ -167,7 +167,7 @@ function imageJson(
     width,
     height,
     bytes,
-    url: `/cases/${case_id}/proof/${id}/image`,
+    url: `/cases/${case_id}/proof/${id}/content`,
   }
 }
 

@@ -45,13 +45,13 @@ t.test('a picture is attached as the body, and kept as it was sent', async (t) =
       width: 40,
       height: 30,
       bytes: PNG.length,
-      url: `${path}/image`,
+      url: `${path}/content`,
     },
   })
   t.strictSame(readFileSync(file), PNG)
   const text = readFileSync(app.file(id, 'proof', `${proof.id}.md`), 'utf8')
   t.match(text, `](../artifacts/${proof.id}.png)`, 'other programs show it')
-  const { status, headers } = await app.request('GET', `${path}/image?v=1`)
+  const { status, headers } = await app.request('GET', `${path}/content?v=1`)
   t.match(
     { status, headers },
     {
@@ -65,11 +65,9 @@ t.test('a picture is attached as the body, and kept as it was sent', async (t) =
     },
   )
   const again = { 'if-none-match': headers.etag! }
-  t.equal((await app.request('GET', `${path}/image`, undefined, again)).status, 304)
-  t.match((await app.request('GET', `${path}/content`)).text, 'Picture (PNG')
+  t.equal((await app.request('GET', `${path}/content`, undefined, again)).status, 304)
   const { json } = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
   t.equal(json.image, null)
-  t.equal((await app.request('GET', `/cases/${id}/proof/${json.id}/image`)).status, 404)
 })
 
 t.test('each kind of picture, and what is none', async (t) => {
@@ -117,7 +115,7 @@ t.test('a changed or missing picture counts as not verified', async (t) => {
   rmSync(file)
   t.match(await problems(), [{ code: 'proof_changed', message: /the picture is missing/ }])
   t.equal((await now()).verified, false)
-  t.match(await app.request('GET', `${path}/image`), { status: 409 })
+  t.match(await app.request('GET', `${path}/content`), { status: 409 })
   t.match(await app.request('PUT', `${path}/verify`), { status: 409, json: { detail: /missing/ } })
   await app.restart()
   t.equal((await now()).verified, false, 'a restart knows it too')

@@ -299,7 +299,7 @@ t.test('POST …/checklist adds a line to case.md', async (t) => {
   const item = { description: 'Regression test passes', type: 'test-log', required: true }
   const reply = await request('POST', `/cases/${id}/proof/checklist`, item)
   t.equal(reply.status, 201)
-  t.equal(reply.headers.location, `/cases/${id}/proof/checklist`)
+  t.equal(reply.headers.location, `/cases/${id}/gate`)
   const whole = { ...item, checked: false, satisfied_by: null }
   t.strictSame(reply.json, whole)
   const optional = { description: 'Screenshot', type: 'screenshot' }
@@ -311,9 +311,9 @@ t.test('POST …/checklist adds a line to case.md', async (t) => {
     await readFile(app.file(id, 'case.md'), 'utf8'),
     `${before}\n## Proof checklist\n\n- [ ] Regression test passes (test-log, required)\n- [ ] Screenshot (screenshot)\n`,
   )
-  const list = await request('GET', `/cases/${id}/proof/checklist`)
-  t.match(list.json, [whole, optional])
-  t.equal(list.json.length, 2)
+  const { items } = (await request('GET', `/cases/${id}/gate`)).json
+  t.match(items, [whole, optional])
+  t.equal(items.length, 2)
   t.equal((await request('GET', `/cases/${id}`)).json.description, 'Text')
 })
 
@@ -332,9 +332,9 @@ t.test('a description comes back exactly, and disturbs no other', async (t) => {
     const reply = await request('POST', `/cases/${id}/proof/checklist`, item)
     t.match(reply, { status: 201, json: { description } })
   }
-  const { json } = await request('GET', `/cases/${id}/proof/checklist`)
+  const { items } = (await request('GET', `/cases/${id}/gate`)).json
   t.strictSame(
-    json.map((item: { description: string }) => item.description),
+    items.map((item: { description: string }) => item.description),
     descriptions,
   )
   const found = (await request('GET', `/cases/${id}`)).json
@@ -394,7 +394,7 @@ t.test('of items posted at once all are there', async (t) => {
   for (const [n, reply] of replies.entries()) {
     t.match(reply, { status: 201, json: { description: `Item ${n}` } })
   }
-  t.equal((await request('GET', `/cases/${id}/proof/checklist`)).json.length, 8)
+  t.equal((await request('GET', `/cases/${id}/gate`)).json.items.length, 8)
 })
 
 t.test('a checklist made by hand is read as it is meant', async (t) => {
@@ -426,7 +426,7 @@ t.test('a checklist made by hand is read as it is meant', async (t) => {
       '',
     ].join('\n'),
   )
-  const list = async () => (await request('GET', `/cases/${id}/proof/checklist`)).json
+  const list = async () => (await request('GET', `/cases/${id}/gate`)).json.items
   const items = await list()
   const item = (description: string, type: string | null, required: boolean, checked = false) => ({
     description,

@@ -214,7 +214,7 @@ t.test('a new case gets the checklist of casefile.md unless it has its own', asy
   writeFileSync(settings, `---\nchecklist: ${checklist}\n---\n`)
   const checklistOf = async (fields: object) => {
     const { id } = await app.newCase(fields)
-    return must(app, 'GET', `/cases/${id}/proof/checklist`)
+    return (await must(app, 'GET', `/cases/${id}/gate`)).items
   }
   t.match(await checklistOf({}), [
     { description: 'Looks right', type: 'screenshot', required: true },

@@ -87,7 +87,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   async function applyBaseline(): Promise<void> {
     t.match(await get(at), { state: 'IMPLEMENTING' })
     t.match(await get(at, `/proof/${at.open}`), { verified: false, verified_at: null })
-    t.match(await get(at, '/proof/checklist'), [{ ...ITEM, satisfied_by: null }])
+    t.match((await get(at, '/gate')).items, [{ ...ITEM, satisfied_by: null }])
     t.match(await get(at, '/gate'), { open: false, verified: 1 })
     t.strictSame(await codes(at), [
       'changed_during_run case.md',
@@ -155,8 +155,8 @@ const changes: {
     what: 'an item that is not required any more',
     file: () => 'case.md',
     change: (text) => text.replace('benchmark, required', 'benchmark'),
-    path: () => '/proof/checklist',
-    shown: [{ ...ITEM, checked: false }],
+    path: () => '/gate',
+    shown: { items: [{ ...ITEM, checked: false }] },
     named: /^checklist: The test passes \(benchmark, required\) → The test passes \(benchmark\)$/,
   },
   {
@@ -212,7 +212,7 @@ t.test('what only asks for more, or takes away, counts', async (t) => {
     text.replace(LINE, `${LINE}\n- [ ] Seen by two (operator-note, required)`),
   )
   edit(at, `proof/${at.verified}.md`, (text) => text.replace('verified: true', 'verified: false'))
-  t.match(await get(at, '/proof/checklist'), [ITEM, { description: 'Seen by two', required: true }])
+  t.match((await get(at, '/gate')).items, [ITEM, { description: 'Seen by two', required: true }])
   t.match(await get(at, '/gate'), { open: false, verified: 0 })
   t.strictSame(await codes(at), [])
   await end(at)
@@ -232,7 +232,7 @@ t.test('requests count while a session executes, and are held to in their turn',
     resolved(text).replace('- [ ] Reviewed (operator-note, required)\n', ''),
   )
   t.match(await get(at), { state: 'BLOCKED' })
-  t.match(await get(at, '/proof/checklist'), [other, ITEM])
+  t.match((await get(at, '/gate')).items, [other, ITEM])
   await must(at.app, 'PUT', `/cases/${at.id}`, { title: 'Another title' })
   t.match(
     await get(at),
@@ -255,7 +255,7 @@ t.test('a PUT of case.md confirms what it says, also unchanged', async (t) => {
   const { text } = await at.app.request('GET', file)
   t.match(await at.app.request('PUT', file, text), { status: 200 })
   t.match(await get(at), { state: 'WATCHLIST', problems: { length: 0 } })
-  t.match(await get(at, '/proof/checklist'), { length: 0 })
+  t.match((await get(at, '/gate')).items, { length: 0 })
   t.match(await published.newWords(), [
     'case_state_changed IMPLEMENTING→WATCHLIST',
     'case_updated',
@@ -438,7 +438,7 @@ t.test('a case that is deleted and made again opens no gate', async (t) => {
   await at.app.service.synchronizer.rescan()
   await at.app.service.synchronizer.freshenAll()
   t.match(await get(at), { state: 'IMPLEMENTING' })
-  t.match(await get(at, '/proof/checklist'), [ITEM])
+  t.match((await get(at, '/gate')).items, [ITEM])
 })
 
 t.test('a damaged record is said, and nothing else is lost by it', async (t) => {

@@ -86,7 +86,7 @@ t.test('a request with a text that is too complex, or for one', async (t) => {
       const path = `/cases/${posted.json.id ?? other.id}`
       await timed('PUT', path, { description: `${text}${CHECKLIST}` })
       await timed('POST', `${path}/proof/checklist`, { description: 'Passes', type: 'log' })
-      await timed('GET', `${path}/proof/checklist`)
+      await timed('GET', `${path}/gate`)
       await timed('GET', path.replace('cases', 'case'))
       await timed('PUT', `${path}/memory/runbook.md`, `${text}${RUN}`)
       const begun = await timed('POST', `${path}/sessions`, { type: 'planning' })

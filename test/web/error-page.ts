@@ -105,6 +105,6 @@ t.test('a resource that has a page leads a browser there', async (t) => {
   }
   const session = await app.request('GET', pages[1]![1], undefined, OPENED)
   t.equal(session.headers.location, `/case/${ref.case_id}/session/1`)
-  const list = await app.request('GET', `${of}/proof/checklist`, undefined, OPENED)
-  t.equal(list.status, 200, 'what has no page is shown as it is')
+  const gate = await app.request('GET', `${of}/gate`, undefined, OPENED)
+  t.equal(gate.status, 200, 'what has no page is shown as it is')
 })

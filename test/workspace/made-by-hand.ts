@@ -97,7 +97,7 @@ t.test('what a person made has what is missing derived, and reading never writes
   }
   t.equal((await get(app, idOf(0))).title, 'By hand')
   t.equal((await get(app, idOf(3))).title, idOf(3), 'the id at worst')
-  for (const each of ['', '/gate', '/memory', '/sessions', '/proof', '/proof/checklist'])
+  for (const each of ['', '/gate', '/memory', '/sessions', '/proof'])
     t.equal((await app.request('GET', `/cases/${idOf(1)}${each}`)).status, 200)
   t.strictSame(readdirSync(app.file(idOf(1))), ['case.md'])
   t.strictSame([statSync(dated).ino, statSync(dated).mtimeMs], [before.ino, before.mtimeMs])

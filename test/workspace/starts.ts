@@ -70,10 +70,7 @@ function fill(memory: string): void {
   writeFileSync(join(cases, idOf(1), 'bytes.md'), Buffer.from([0xff, 0xfe, 0x80]))
 }
 
-const SUB = [
-  '',
-  ...['proof', 'proof/checklist', 'memory', 'history', 'gate', 'similar'].map((s) => `/${s}`),
-]
+const SUB = ['', ...['proof', 'memory', 'history', 'gate'].map((s) => `/${s}`)]
 /** Which lines of history.md this machine wrote is in no file. */
 const RECORDED = /"recorded":true,"source":"service"/g
 const UNKNOWN = '"recorded":false,"source":"unknown"'

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
@@ -32,9 +31,6 @@ import { serializeProof, serializeProofHead } from '../serializers.ts'
 
 /** JSON may write one byte as two, such as every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
-
-/** The id of a picture in examples. */
-export const PICTURE = '0d5f6d0e-5b6c-4a57-9d0c-54a1f1a6f3a2'
 
 const NEW_PROOF = {
   ...exampleOf(proof),
@@ -166,23 +162,7 @@ export const proofEndpoints = [
       const by = await actorOf(service, c)
       const folder = await service.store.update(id, (present) => addItem(present, added), { by })
       const item: GateItemJson = gateOf(folder).items.at(-1)!
-      return answerJson(c, item, 201, { location: `/cases/${id}/proof/checklist` })
-    },
-  }),
-
-  endpoint({
-    route: 'GET /cases/:id/proof/checklist',
-    mountAt: '/cases/:id/proof/:pid',
-    id: 'getChecklist',
-    tag: 'Proof',
-    summary: 'List the checklist of a case',
-    description:
-      'Returns each item with its type, whether it is required, and the verified proof that satisfies it.',
-    params: ofCase,
-    responses: ok(z.array(gateItem), 'The items, as in the gate.'),
-    async handle({ c, service, params }) {
-      const { items } = gateOf(await service.store.read(params.id))
-      return jsonWithETag<readonly GateItemJson[]>(c, items)
+      return answerJson(c, item, 201, { location: `/cases/${id}/gate` })
     },
   }),
 
@@ -206,57 +186,34 @@ export const proofEndpoints = [
     route: 'GET /cases/:id/proof/:pid/content',
     id: 'getProofContent',
     tag: 'Proof',
-    summary: 'Get the content of a proof as plain text',
-    description: 'Returns the content alone, without the other fields.',
+    summary: 'Get the content of a proof alone',
+    description: 'Returns the text, or the bytes of a picture with their content type.',
     params: ofProof,
     responses: {
       200: {
         description: 'The content.',
-        text: { type: 'text/plain; charset=utf-8', description: 'The content, as it was sent.' },
-        headers: ['ETag', 'Content-Security-Policy'],
-      },
-    },
-    example: { params: RESOLVED, responses: { 200: exampleOf(proof).content } },
-    async handle({ c, service, params: { id, pid } }) {
-      const folder = await service.store.read(id)
-      const { content } = await serializeProof(service, folder, proofOf(folder, pid))
-      return plainText(c, new TextEncoder().encode(content))
-    },
-  }),
-
-  endpoint({
-    route: 'GET /cases/:id/proof/:pid/image',
-    id: 'getProofImage',
-    tag: 'Proof',
-    summary: 'Get the picture of a proof',
-    description: 'Returns the bytes, with the content type that they have.',
-    params: ofProof,
-    responses: {
-      200: {
-        description: 'The picture.',
-        bytes: PICTURE_TYPES.map((type) => ({
-          type,
-          description: 'The bytes, as they were sent.',
-        })),
+        bytes: [
+          { type: 'text/plain; charset=utf-8', description: 'The content, as it was sent.' },
+          ...PICTURE_TYPES.map((type) => ({ type, description: 'The bytes, as they were sent.' })),
+        ],
         headers: ['ETag', 'Content-Security-Policy'],
       },
     },
     errors: ['unreadable_file'],
-    example: {
-      params: { id: RESOLVED.id, pid: PICTURE },
-      responses: { 200: 'GIF89a…' },
-    },
+    example: { params: RESOLVED, responses: { 200: exampleOf(proof).content } },
     async handle({ c, service, params: { id, pid } }) {
-      const { image } = proofOf(await service.store.read(id), pid)
-      if (!image) {
-        throw new AppError('not_found', `Proof ${pid} is not a picture. Its text is at …/content.`)
+      const folder = await service.store.read(id)
+      const found = proofOf(folder, pid)
+      if (!found.image) {
+        const { content } = await serializeProof(service, folder, found)
+        return plainText(c, new TextEncoder().encode(content))
       }
-      const bytes = await service.texts.picture(id, image)
+      const bytes = await service.texts.picture(id, found.image)
       const type = pictureFacts(bytes)?.type
       if (type) return harmless(bytesWithETag(c, bytes, type))
       throw new AppError(
         'unreadable_file',
-        `artifacts/${image.name} is no picture any more. Restore the file, or attach the picture again.`,
+        `artifacts/${found.image.name} is no picture any more. Restore the file, or attach the picture again.`,
       )
     },
   }),

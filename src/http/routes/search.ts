@@ -2,23 +2,15 @@ import * as z from 'zod'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import { filteredValues } from '../../model/triage-row.ts'
 import { type Filters, MAX_QUERY_LENGTH, parseQuery, type SearchQuery } from '../../search/query.ts'
-import { similarResolvedCases } from '../../sessions/context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import { knownState } from '../params.ts'
-import { caseIdParam } from '../schemas/params.ts'
 import { caseFilters, NEVER_EMPTY, wholeNumber } from '../schemas/query.ts'
-import {
-  type FoundCaseJson,
-  foundCase,
-  type ResolvedCaseJson,
-  resolvedCase,
-} from '../schemas/search.ts'
+import { type FoundCaseJson, foundCase } from '../schemas/search.ts'
 
 /** The number of cases in a response. */
 export const SEARCH_LIMIT = { default: 20, max: 100 }
-const SIMILAR_LIMIT = { default: 5, max: 20 }
 
 const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
   wholeNumber(1, max)
@@ -61,27 +53,6 @@ export const searchEndpoints = [
     async handle({ c, service, query }) {
       const { total, found } = await search(service, query)
       return answerJson(c, found, 200, { 'x-total-count': String(total) })
-    },
-  }),
-
-  endpoint({
-    route: 'GET /cases/:id/similar',
-    id: 'findSimilarCases',
-    tag: 'Cases',
-    summary: 'Find similar resolved cases',
-    description:
-      'Compares title and description, and returns what was learned from each: its outcome, its cause and its verified proof.',
-    params: { id: caseIdParam },
-    query: { limit: limit(SIMILAR_LIMIT) },
-    responses: {
-      200: { description: 'Cases, most similar first.', json: z.array(resolvedCase) },
-    },
-    async handle({ c, service, params: { id }, query }) {
-      await service.store.read(id) // throws if there is no such case
-      const most = query.limit ?? SIMILAR_LIMIT.default
-      await service.synchronizer.freshenAll()
-      const found = await similarResolvedCases(service, id, most)
-      return answerJson<readonly ResolvedCaseJson[]>(c, found)
     },
   }),
 ]

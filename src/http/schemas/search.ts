@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
-import { caseState, id, time } from '../../model/schemas.ts'
+import { id, time } from '../../model/schemas.ts'
 import { attention } from './case.ts'
 import { exampleFields, responseShape } from './case-fields.ts'
 import { RESOLVED } from './params.ts'
@@ -60,60 +60,4 @@ export const foundCase = z
     ],
   })
 
-const resolvedProof = z
-  .object({
-    id,
-    type: z.string(),
-    verified_at: time.nullable(),
-    accepted: z
-      .string()
-      .nullable()
-      .describe('Why the operator accepted it although it does not support its claim by itself.'),
-    accepted_despite: z
-      .string()
-      .nullable()
-      .describe('What speaks against it, such as failed tests.'),
-  })
-  .meta({ id: 'ResolvedProof' })
-
-export const resolvedCase = z
-  .object({
-    id,
-    title: z.string(),
-    type: z.string(),
-    state: caseState,
-    outcome: z.string().nullable(),
-    reason: z.string().nullable().describe('Why it was resolved, in the words of the operator.'),
-    cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
-    proof: z.array(resolvedProof).describe('The verified proof that counts.'),
-    score: z.number().min(0).max(1).describe('1 if the case has all words of this one.'),
-    words: z.array(z.string()).describe('Some of the words that both cases have.'),
-  })
-  .meta({
-    id: 'ResolvedCase',
-    examples: [
-      {
-        id: RESOLVED.id,
-        title: 'Two people with one password have the same hash',
-        type: 'bug',
-        state: 'RESOLVED',
-        outcome: 'ConfirmedCodeBug',
-        reason: null,
-        cause: 'All passwords are hashed with one salt.',
-        proof: [
-          {
-            id: RESOLVED.pid,
-            type: 'operator-note',
-            verified_at: '2026-11-11T15:40:00.025Z',
-            accepted: null,
-            accepted_despite: null,
-          },
-        ],
-        score: 0.198,
-        words: ['signed', 'password', 'seconds', 'sign-in'],
-      },
-    ],
-  })
-
 export type FoundCaseJson = JsonOf<typeof foundCase>
-export type ResolvedCaseJson = JsonOf<typeof resolvedCase>

@@ -67,7 +67,7 @@ export function proofText(id: string, proof: string): string {
 
 /** The picture of a proof, from the API. The hash makes a changed picture another address. */
 export function proofPicture({ case_id, id, sha256 }: Proof): string {
-  return `/cases/${case_id}/proof/${id}/image?v=${sha256.slice(0, 12)}`
+  return `/cases/${case_id}/proof/${id}/content?v=${sha256.slice(0, 12)}`
 }
 
 /** A case as one file, from the API. */
