@@ -16,7 +16,6 @@ import { failureText } from '../model/session-failure.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
-import { usageTotal } from '../model/usage.ts'
 import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
@@ -93,13 +92,15 @@ export async function serializeSession(
     failed_tests: session.failed_tests,
     base: baseOf(session.trail),
     tests_before: testsBefore(session.trail),
-    refused: refusedActions(session.trail),
-    runs_later: readRunsLater(later),
-    runs_later_more: moreRunsLater(later),
-    runs_later_artifact: runsLaterArtifact(later),
-    out_of_scope: outOfScopeFiles(session.trail),
-    out_of_scope_calls: outOfScopeCalls(session.trail),
-    plan_violation: planViolation(session),
+    findings: {
+      refused: refusedActions(session.trail),
+      runs_later: readRunsLater(later),
+      runs_later_more: moreRunsLater(later),
+      runs_later_artifact: runsLaterArtifact(later),
+      out_of_scope: outOfScopeFiles(session.trail),
+      out_of_scope_calls: outOfScopeCalls(session.trail),
+      plan_violation: planViolation(session),
+    },
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,
@@ -107,11 +108,9 @@ export async function serializeSession(
     origin: session.origin ?? 'service',
     isolation: session.isolation ?? null,
     worktree: await service.worktrees.view(session),
-    started_at: session.started_at,
     completed_at: session.completed_at,
     durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },
     usage,
-    usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : planSha256,
     queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),

@@ -300,7 +300,7 @@ t.test('an intent is started, asked about and run by one command', async (t) => 
     stdout: /▶ agent[\s\S]*✓ proof {2}exit 0/,
     stderr: /Session 2 is complete/,
   })
-  t.match((await cli.run('show', 'door', '2', '--json')).json, { out_of_scope: [] })
+  t.match((await cli.run('show', 'door', '2', '--json')).json, { findings: { out_of_scope: [] } })
 
   t.match(await start([], ...intent, '--yes'), { code: 2, stderr: /--yes needs --paths/ })
   t.match(await start([], '--paths', 'src/**'), { code: 2, stderr: /need --intent/ })

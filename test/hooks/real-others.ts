@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { usageTotal } from '../../src/model/usage.ts'
 import { TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
 import { REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
 import { terminalScene } from '../fixtures/agents/terminal-scene.ts'
@@ -52,7 +53,8 @@ async function wholeFlow(t: Test, id: Id): Promise<void> {
   const done = await session({ state: 'complete' })
   t.match(done, { diff: { file: 'app.js', additions: 1 } })
   // Copilot's hooks tell no tokens
-  if (id !== 'copilot') t.match(done.usage_total, { input_tokens: Number, output_tokens: Number })
+  if (id !== 'copilot')
+    t.match(usageTotal(done.usage), { input_tokens: Number, output_tokens: Number })
   t.equal(file('app.js'), 'limit = 10\n')
 }
 

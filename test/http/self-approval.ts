@@ -316,9 +316,9 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
   writeFileSync(join(service.root, 'requests.json'), JSON.stringify(requests))
   const { ref } = await plannedOn(service, id, 'mine')
   const session = await must(service, 'GET', ref.path)
-  t.match(session.refused, { plan: requests.length }, session.output)
+  t.match(session.findings.refused, { plan: requests.length }, session.output)
   t.strictSame(
-    session.refused.first.map(({ action }: { action: string }) => action),
+    session.findings.refused.first.map(({ action }: { action: string }) => action),
     requests.map(name),
   )
   t.equal((await must(service, 'GET', '/cases')).length, 1)

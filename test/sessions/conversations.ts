@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { usageTotal } from '../../src/model/usage.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { git, must, type Ref, reaches, stream } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
@@ -123,7 +124,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(trail, /denied tool=Bash title="npm install"/)
   t.notMatch(trail, /limit = 10/, 'no input is recorded')
   t.match(trail, /agent_transcript path=\S*transcript\.jsonl sha256=[0-9a-f]{64}/)
-  t.match(done.usage_total, { output_tokens: 7 }, 'counted once')
+  t.match(usageTotal(done.usage), { output_tokens: 7 }, 'counted once')
 
   rmSync(join(app.root, 'done.txt'))
   // the second conversation: an abandoned plan, then a deleted case
@@ -184,8 +185,8 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
     })
     .catch(isCut)
   const session = await inState(case_id, 'plan_ready')
-  const plan_violation = { files: ['early.js'] }
-  t.match(await must(app, 'GET', session.path), { plan_violation }, 'before it is approved')
+  const findings = { plan_violation: { files: ['early.js'] } }
+  t.match(await must(app, 'GET', session.path), { findings }, 'before it is approved')
   const html = (await app.request('GET', `/case/${case_id}/session/1`)).text
   t.ok(html.indexOf('id="early-changes"') < html.indexOf('id="plan"'), 'above the plan')
   if (!hasProc.skip) {
@@ -244,7 +245,7 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
     tests: { run: 1, failed: 0 },
     tests_before: { run: 1, failed: 1, compared: { fixed: 1, names: { fixed: ['limit'] } } },
     base: { branch: /./ },
-    plan_violation,
+    findings,
     candidates: [{ why_not: /early\.js, so it counts only with a reason$/ }],
   })
   t.match(recordOf(app, session), /plan_violation working_folder=\["early\.js"\]/)

@@ -270,7 +270,7 @@ t.test('what was changed by hand since', async (t) => {
     const session = await read()
     const wrong = { code: 'field_by_hand', file: 'sessions/1.md', message: new RegExp(value) }
     t.match(session, { id, type: 'implementing', provider: 'runbook', problems: [wrong] }, key)
-    t.not(session.started_at, value)
+    t.not(session.created_at, value)
     all = all.replace(line, `${key}: ${value}`)
   }
   writeFileSync(file, all)

@@ -279,7 +279,11 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   await other.tell('PostToolUse', { tool_name: 'Write', tool_input: { file_path: 'docs/a.md' } })
   await other.tell('Stop', { stop_hook_active: false })
   const session = await must(app, 'GET', `/cases/${case_id}/sessions`).then((all) => all.at(-1))
-  t.match(session, { state: 'complete', plan_violation: null, plan: /standing intent.*allows\.$/ })
+  t.match(session, {
+    state: 'complete',
+    findings: { plan_violation: null },
+    plan: /standing intent.*allows\.$/,
+  })
   const trail = readFileSync(app.file(case_id, 'sessions/1.md'), 'utf8')
   const hash = /standing_sha256=([0-9a-f]{64})/.exec(trail)?.[1]
   t.match(trail, RegExp(`tool_call tool=Write .*approved_by=standing standing_sha256=${hash}`))

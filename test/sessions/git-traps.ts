@@ -81,7 +81,7 @@ cat $missing .git/modules/lib/sub/config; true`
       t.pass('skipped: there are no mounts here')
       return
     }
-    t.match(session, { state: 'complete', runs_later: [] }, session.output)
+    t.match(session, { state: 'complete', findings: { runs_later: [] } }, session.output)
     t.notMatch(printedBy(service, session), /mine|touch x/)
     t.equal(read('config'), config)
     for (const path of closed) t.equal(read(path), '')

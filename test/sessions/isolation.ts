@@ -230,7 +230,7 @@ t.test('sessions side by side, in a subfolder and in a worktree of the user', as
   t.match(printedBy(service, inner), new RegExp(`${inner.id}/pkg\nx.txt\n`))
   const names = first.diff.files.map(({ file }: { file: string }) => file).sort()
   t.strictSame(names, ['../top.txt', 'x.txt'], 'the evidence has all that the branch has')
-  t.strictSame(first.out_of_scope, ['../top.txt'])
+  t.strictSame(first.findings.out_of_scope, ['../top.txt'])
   await must(service, 'POST', `${inner.path}/apply`)
   t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
   t.match(second, {

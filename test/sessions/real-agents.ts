@@ -148,7 +148,7 @@ async function scoped(t: Test, provider: RealAgentId): Promise<void> {
   )
   mkdirSync(join(root, 'made'))
   const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', refused: { work: 2 } }, trail(ref))
+  t.match(session, { state: 'complete', findings: { refused: { work: 2 } } }, trail(ref))
   // Codex writes by a command
   const outside = provider === 'codex' ? 'it writes out.txt, which is' : 'out.txt is'
   const scope = 'outside the scope of the plan'
@@ -160,7 +160,7 @@ async function scoped(t: Test, provider: RealAgentId): Promise<void> {
 }
 
 interface Session {
-  refused: { first: { mode: string; action: string | null }[] }
+  findings: { refused: { first: { mode: string; action: string | null }[] } }
 }
 
 /** What its own sandbox refuses is shown, and does not undo the work; Codex does not send all of it. */
@@ -176,7 +176,7 @@ async function refusals(t: Test, provider: RealAgentId): Promise<void> {
   const commands = outside.map((path) => `echo written > '${path}'`)
 
   const refused = (mode: 'plan' | 'work', { session }: { session: Session }) =>
-    session.refused.first.filter((each) => each.mode === mode).map(({ action }) => action)
+    session.findings.refused.first.filter((each) => each.mode === mode).map(({ action }) => action)
 
   model.script(...writes, answer('Raise it.', ''))
   const planned = await plannedBy(service, provider)
@@ -190,7 +190,7 @@ async function refusals(t: Test, provider: RealAgentId): Promise<void> {
   const worked = await finished(service, ref)
   t.equal(worked.session.state, 'complete', trail(ref))
   t.strictSame(refused('work', worked).sort(), commands, trail(ref))
-  t.match(worked.session.refused, { plan: 3, work: 3 })
+  t.match(worked.session.findings.refused, { plan: 3, work: 3 })
   t.equal(file('app.js'), 'limit = 10\n')
   t.strictSame(readdirSync(join(dir, 'elsewhere')), [], 'nothing outside changed')
 }

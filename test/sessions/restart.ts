@@ -201,7 +201,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   t.match(killed, {
     candidates: [{ artifact: '1-a.log' }],
     failure: /^The service died while the session was executing\. The plan in this file is not the/,
-    runs_later: [{ file: '.envrc', change: 'new' }],
+    findings: { runs_later: [{ file: '.envrc', change: 'new' }] },
   })
   t.match(killed.output, /artifacts\/1-own\.log could not be read: ELOOP[\s\S]*first\n/)
   t.match(

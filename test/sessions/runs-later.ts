@@ -114,19 +114,22 @@ t.test('a run that plants traps without mounts', async (t) => {
   const { session, ref, events } = await ran(service, step(TRAPS))
   t.equal(session.state, 'complete', session.output)
   type Place = { file: string; change: string }
-  const found: string[][] = session.runs_later.map(({ file, change }: Place) => [file, change])
+  const found: string[][] = session.findings.runs_later.map(({ file, change }: Place) => [
+    file,
+    change,
+  ])
   const isCI = ([file]: string[]) => file!.startsWith('many/')
   t.strictSame(
     found.filter((each) => !isCI(each)),
     [...FOUND, ['~/.config/nvim/init.lua', 'new']],
   )
   t.equal(found.filter(isCI).length, 12, 'many of one kind leave room for others')
-  t.equal(session.runs_later_more, 8)
-  t.equal(session.runs_later_artifact, '1-runs-later.txt')
+  t.equal(session.findings.runs_later_more, 8)
+  t.equal(session.findings.runs_later_artifact, '1-runs-later.txt')
   const all = readFileSync(service.file(ref.case_id, 'artifacts', '1-runs-later.txt'), 'utf8')
   t.equal(all.match(/^many\/.* \(new\)$/gm)?.length, 20, 'all are in an artifact')
   t.match(
-    session.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
+    session.findings.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
     {
       starts: 'direnv or autoenv, when you enter the folder',
       scripts: null,
@@ -134,7 +137,7 @@ t.test('a run that plants traps without mounts', async (t) => {
   )
   const later = events.find(({ event_type }) => event_type === 'runs_later')
   t.equal(later?.payload.unseen, 1, 'a link to what cannot be read')
-  const packages = session.runs_later.find(({ file }: Place) => file === 'package.json')
+  const packages = session.findings.runs_later.find(({ file }: Place) => file === 'package.json')
   t.strictSame(packages.scripts, ['test', 'lint', 'prepare', 'packageManager'])
   const report = await service.request('GET', `/cases/${ref.case_id}/report`)
   t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
@@ -157,6 +160,6 @@ t.test('an isolated session, in mounts', async (t) => {
   writeFileSync(join(place, 'init.lua'), 'of another program, not of the run')
   const { session } = await ended
   t.match(session, { state: 'complete', worktree: { state: 'kept' } }, session.output)
-  t.match(session.runs_later, [{ file: 'inner/.git/' }, { file: '.envrc' }])
-  t.equal(session.runs_later.length, 2)
+  t.match(session.findings.runs_later, [{ file: 'inner/.git/' }, { file: '.envrc' }])
+  t.equal(session.findings.runs_later.length, 2)
 })

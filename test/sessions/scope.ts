@@ -24,7 +24,11 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   const ref = await planned(service, { runbook })
 
   const waiting = await must(service, 'GET', ref.path)
-  t.match(waiting, { plan: runbook.trim(), plan_sha256: sha256(waiting.plan), out_of_scope: [] })
+  t.match(waiting, {
+    plan: runbook.trim(),
+    plan_sha256: sha256(waiting.plan),
+    findings: { out_of_scope: [] },
+  })
   const before = await page(service, ref)
   t.match(before, /id="plan-scope".*<dt>Paths.*<code>src\/\*\*<\/code>, <code>\*\.md<\/code>/s)
   t.match(
@@ -36,7 +40,11 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   t.match(before, /id="step-write"/)
 
   const { session, events } = await finished(service, ref)
-  t.match(session, { state: 'complete', plan: waiting.plan, out_of_scope: ['other', 'gone'] })
+  t.match(session, {
+    state: 'complete',
+    plan: waiting.plan,
+    findings: { out_of_scope: ['other', 'gone'] },
+  })
   const names = session.diff.files.map(({ file }: { file: string }) => file)
   t.strictSame(names.slice(0, 2).sort(), ['other', 'src/gone'], 'first, though they are small')
   t.equal(session.diff.file, 'src/long')
@@ -70,8 +78,8 @@ t.test('an ACP agent is denied what is outside', async (t) => {
   await must(service, 'PUT', `${ref.path}/plan`, { plan })
   const denied = await finished(service, ref)
   const reason = 'new.txt is outside the scope of the plan (paths: src/**)'
-  t.match(denied.session, { refused: { work: 1, first: [{ tool: 'edit', reason }] } })
-  t.match(denied.session, { state: 'complete', out_of_scope: [] })
+  t.match(denied.session, { findings: { refused: { work: 1, first: [{ tool: 'edit', reason }] } } })
+  t.match(denied.session, { state: 'complete', findings: { out_of_scope: [] } })
   t.notOk(existsSync(join(service.root, 'new.txt')))
   t.notOk(denied.events.some(({ event_type }) => event_type === 'out_of_scope'))
 })
@@ -101,7 +109,11 @@ t.test('a scope that cannot be read; a command agent is compared after its run',
   await must(service, 'PUT', `${ref.path}/plan`, { plan })
   t.match(await must(service, 'GET', ref.path), { plan, plan_sha256: sha256(plan), problems: [] })
   const { session: ended } = await finished(service, ref)
-  t.match(ended, { state: 'complete', out_of_scope: ['outside'], diff: { file: 'outside' } })
+  t.match(ended, {
+    state: 'complete',
+    findings: { out_of_scope: ['outside'] },
+    diff: { file: 'outside' },
+  })
 })
 
 t.test('an intent is a plan like any other, without a run that plans', async (t) => {
@@ -157,7 +169,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
   t.match(old, { status: 409, json: { code: 'plan_changed' } }, 'other bytes than these')
   await must(service, 'PUT', `${ref.path}/plan`, { plan })
   const { session, events } = await finished(service, ref)
-  t.match(session, { state: 'complete', out_of_scope: ['other'], plan })
+  t.match(session, { state: 'complete', findings: { out_of_scope: ['other'] }, plan })
   t.notOk(existsSync(join(service.root, 'planned')), 'no agent planned')
   const types = events.map(({ event_type }) => event_type)
   t.ok(types.indexOf('out_of_scope') < types.indexOf('diff_taken'), 'first in the evidence')
@@ -210,7 +222,7 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
   t.match(made, { state: /approved|executing/ })
   await reaches(service, ref, 'complete')
   const session = await must(service, 'GET', ref.path)
-  t.match(session, { out_of_scope: ['docs/.envrc'], state: 'complete' })
+  t.match(session, { findings: { out_of_scope: ['docs/.envrc'] }, state: 'complete' })
   const trail = readFileSync(service.file(case_id, `sessions/${made.number}.md`), 'utf8')
   t.match(trail, /plan_approved by=casefile.md .*approved_by=standing standing_sha256=[0-9a-f]{64}/)
   t.match(await must(service, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { usageTotal } from '../../src/model/usage.ts'
 import { plannedBy, program } from '../fixtures/plain-agents.ts'
 import { finished, must, stream } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -76,7 +77,7 @@ t.test('what each run used, and all of them', async (t) => {
   ])
   t.equal(ended.usage.length, 3)
   const total = { runs: 3, ...tokens(3), cost_usd: null, incomplete: false }
-  t.strictSame(ended.usage_total, total)
+  t.strictSame(usageTotal(ended.usage), total)
   const { payload } = JSON.parse((await events.next(isUsage)).data)
   events.close()
   t.match(payload, { session_id: ref.id, mode: 'work', ...tokens(1), cost_usd: null })
@@ -90,7 +91,9 @@ t.test('what each run used, and all of them', async (t) => {
   )
   await service.restart()
   t.strictSame((await must(service, 'GET', ref.path)).usage, ended.usage)
-  t.strictSame((await must(service, 'GET', `/cases/${ref.case_id}/sessions`))[0].usage_total, total)
+  const [listed] = await must(service, 'GET', `/cases/${ref.case_id}/sessions?content=false`)
+  t.strictSame(usageTotal(listed.usage), total)
+  t.match(listed, { plan: undefined, output: undefined, hypothesis: undefined })
   t.strictSame((await must(service, 'GET', ref.path)).problems, [])
 
   const page = await text(`/case/${ref.case_id}/session/1`)
@@ -118,7 +121,7 @@ t.test('a cost, and a run that ends before it said one', async (t) => {
   t.equal(ended.state, 'failed')
   const nothing = { input_tokens: null, output_tokens: null, cached_tokens: null, cost_usd: null }
   t.match(ended.usage[1], { mode: 'work', model: '<opus>', ...nothing })
-  t.match(ended.usage_total, { runs: 2, cost_usd: 0.25, input_tokens: 20, incomplete: true })
+  t.match(usageTotal(ended.usage), { runs: 2, cost_usd: 0.25, input_tokens: 20, incomplete: true })
   const html = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
   t.match(html, /&lt;opus>|&lt;opus&gt;/)
   t.match(html, /at least \$0\.25/)

@@ -1,20 +1,21 @@
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
+import { usageTotal } from '../../model/usage.ts'
 import { partOf, withCutTexts } from './truncate.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
 
 /** A session in a list, without its texts. */
 export function sessionRow(session: SessionHeadJson) {
   const { id, case_id, number, state, type, provider, proof_attached, tests, diff } = session
-  const { started_at, updated_at, completed_at, plan_sha256, usage_total, problems } = session
+  const { created_at, updated_at, completed_at, plan_sha256, usage, problems } = session
   return {
     id,
     number,
     state,
     type,
     provider,
-    started_at,
+    started_at: created_at,
     updated_at,
     completed_at,
 
@@ -23,7 +24,7 @@ export function sessionRow(session: SessionHeadJson) {
     tests,
     diff,
     problems: problems.length,
-    usage_total,
+    usage_total: usageTotal(usage),
     uri: sessionUri(case_id, id),
   }
 }

@@ -74,7 +74,7 @@ function fields(
       label.toLowerCase(),
       [whole[name] ?? []].flat().join(', ') || null,
     ]),
-    ['agents used', usageText(usageTotal(whole.sessions.map((each) => each.usage_total))) || null],
+    ['agents used', usageText(usageTotal(whole.sessions.flatMap(({ usage }) => usage))) || null],
     ['created', time(whole.created_at)],
     ['updated', time(whole.updated_at)],
     ['folder', folder],

@@ -63,8 +63,9 @@ export async function printPlan(
       .map((line) => wrapped(`  ${shownLine(line)}`, terminal.width()).trimEnd())
     terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
   }
-  if (session.plan_violation) {
-    const text = `${planViolationText(session.plan_violation)}, perhaps by you. The diff has that too, and proof of this session needs a reason to count.`
+  const { plan_violation: violation } = session.findings
+  if (violation) {
+    const text = `${planViolationText(violation)}, perhaps by you. The diff has that too, and proof of this session needs a reason to count.`
     terminal.print(
       `\n${color.red('!')} ${wrapped(visibleText(text), terminal.width() - 2, '  ')}\n`,
     )

@@ -7,7 +7,7 @@ import { wrapped } from './wrapped.ts'
 /** Actions that the agent of a session was denied, each with the reason on the next line. */
 export function printRefused(
   { color, print, width }: Terminal,
-  { plan, work, first }: SessionJson['refused'],
+  { plan, work, first }: SessionJson['findings']['refused'],
 ): void {
   if (plan + work === 0) return
   const when = plan > 0 ? `, ${plan} of them while it planned` : ''

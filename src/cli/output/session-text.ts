@@ -6,7 +6,7 @@ import { describeTrigger } from '../../model/runs-later.ts'
 import { callResult } from '../../model/scope.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
-import { usageText } from '../../model/usage.ts'
+import { usageText, usageTotal } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { applyObjection, standingText } from '../../worktrees/worktree-words.ts'
 import type { ReadContext } from '../context.ts'
@@ -36,7 +36,7 @@ export async function printSession(
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
   }
-  printRefused(terminal, session.refused)
+  printRefused(terminal, session.findings.refused)
   if (tests) {
     const { run, passed, failed } = tests
     const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} passed`
@@ -46,7 +46,7 @@ export async function printSession(
   printTestsBefore(terminal, session)
   if (diff) {
     print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
-    const outside = new Set(session.out_of_scope)
+    const outside = new Set(session.findings.out_of_scope)
     const files = [...(diff.files ?? [diff])].sort(
       (a, b) => Number(outside.has(b.file)) - Number(outside.has(a.file)) || size(b) - size(a),
     )
@@ -110,7 +110,9 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
 /** Files that other programs may run later, outside the sandbox. */
 function printRunsLater(
   { color, print, width }: ReadContext['terminal'],
-  { runs_later: places, runs_later_more: more, runs_later_artifact: all }: SessionJson,
+  {
+    findings: { runs_later: places, runs_later_more: more, runs_later_artifact: all },
+  }: SessionJson,
 ): void {
   if (places.length === 0) return
   print(
@@ -127,7 +129,7 @@ function printRunsLater(
 /** The changes and calls that the plan did not allow. */
 function printOutOfScope(
   { color, print }: ReadContext['terminal'],
-  { out_of_scope: files, out_of_scope_calls: calls }: SessionJson,
+  { findings: { out_of_scope: files, out_of_scope_calls: calls } }: SessionJson,
 ): void {
   if (files.length + calls.length === 0) return
   const changed = files.length === 0 ? '' : `  ${counted(files.length, 'file')} changed`
@@ -147,12 +149,9 @@ function printComments({ color, print }: ReadContext['terminal'], session: Sessi
 }
 
 /** The models that the agent used, and how much, for each run. */
-function printUsage(
-  { color, print }: ReadContext['terminal'],
-  { usage, usage_total }: SessionJson,
-): void {
+function printUsage({ color, print }: ReadContext['terminal'], { usage }: SessionJson): void {
   if (usage.every((run) => usageText(run) === '')) return
-  const total = usageText(usage_total)
+  const total = usageText(usageTotal(usage))
   print(`\n${color.bold('Usage')}\n`)
   const rows = usage.map((run, index) => [
     { text: `  ${runName(usage, index)}` },
@@ -166,10 +165,10 @@ function size({ additions, deletions }: { additions: number; deletions: number }
   return additions + deletions
 }
 
-function when({ started_at, updated_at, durations }: SessionJson, isTerminal: boolean): string {
+function when({ created_at, updated_at, durations }: SessionJson, isTerminal: boolean): string {
   const times = isTerminal
-    ? `started ${ago(started_at)}, last change ${ago(updated_at)}`
-    : `started ${started_at}, last change ${updated_at}`
+    ? `started ${ago(created_at)}, last change ${ago(updated_at)}`
+    : `started ${created_at}, last change ${updated_at}`
   const took = durationsText(durations)
   return took === '' ? times : `${times}; ${took}`
 }

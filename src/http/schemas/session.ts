@@ -11,7 +11,7 @@ import { exampleOf, type JsonOf, lineNumber } from './primitives.ts'
 import { queuePlace } from './queue.ts'
 import { runFindings } from './run-findings.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
-import { runUsage, usageTotal } from './usage.ts'
+import { runUsage } from './usage.ts'
 import { isolationFacts } from './worktree.ts'
 
 const changed = {
@@ -69,13 +69,18 @@ const durations = z
   .meta({ id: 'Durations' })
 
 const NO_COMMENTS = { draft: 0, open: 0, total: 0 }
-const NO_USAGE = {
-  runs: 0,
-  input_tokens: null,
-  output_tokens: null,
-  cached_tokens: null,
-  cost_usd: null,
-  incomplete: false,
+const NO_FINDINGS = {
+  refused: {
+    plan: 0,
+    work: 0,
+    first: [],
+  },
+  runs_later: [],
+  runs_later_more: 0,
+  runs_later_artifact: null,
+  out_of_scope: [],
+  out_of_scope_calls: [],
+  plan_violation: null,
 }
 
 export const session = z
@@ -100,7 +105,7 @@ export const session = z
     tests_before: testsBefore
       .nullable()
       .describe('The tests before the run, if a step of the plan has the key `baseline`.'),
-    ...runFindings,
+    findings: runFindings.describe('What to look at first in what it did.'),
     proof_attached: z.boolean().describe('Whether it has proof.'),
     created_at: time,
     updated_at: time,
@@ -111,7 +116,6 @@ export const session = z
         'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
       ),
     ...isolationFacts,
-    started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
       .describe('When it completed, failed or was abandoned; null before.'),
@@ -119,7 +123,6 @@ export const session = z
       'How long it planned, waited for approval and ran; null for a phase that has not ended.',
     ),
     usage: z.array(runUsage).describe('What each run of the agent used, as the agent reports it.'),
-    usage_total: usageTotal.describe('The sum of `usage`.'),
     plan_sha256: hash
       .nullable()
       .describe('SHA-256 of the present `plan`, in hex; null without a plan.'),
@@ -151,17 +154,7 @@ export const session = z
         failed_tests: [],
         base: null,
         tests_before: null,
-        refused: {
-          plan: 0,
-          work: 0,
-          first: [],
-        },
-        runs_later: [],
-        runs_later_more: 0,
-        runs_later_artifact: null,
-        out_of_scope: [],
-        out_of_scope_calls: [],
-        plan_violation: null,
+        findings: NO_FINDINGS,
         proof_attached: false,
         created_at: '2026-11-20T09:54:00.005Z',
         updated_at: '2026-11-20T09:54:00.086Z',
@@ -169,7 +162,6 @@ export const session = z
         origin: 'service',
         isolation: null,
         worktree: null,
-        started_at: '2026-11-20T09:54:00.005Z',
         completed_at: null,
         durations: {
           planned_ms: 81,
@@ -178,7 +170,6 @@ export const session = z
           steps_ms: null,
         },
         usage: [],
-        usage_total: NO_USAGE,
         plan_sha256: PLAN.plan_sha256,
         queue: null,
         signature: null,
@@ -219,17 +210,7 @@ export const session = z
           reason: null,
         },
         tests_before: null,
-        refused: {
-          plan: 0,
-          work: 0,
-          first: [],
-        },
-        runs_later: [],
-        runs_later_more: 0,
-        runs_later_artifact: null,
-        out_of_scope: [],
-        out_of_scope_calls: [],
-        plan_violation: null,
+        findings: NO_FINDINGS,
         proof_attached: true,
         created_at: '2026-11-11T13:05:00.017Z',
         updated_at: '2026-11-11T13:11:00.092Z',
@@ -237,7 +218,6 @@ export const session = z
         origin: 'service',
         isolation: null,
         worktree: null,
-        started_at: '2026-11-11T13:05:00.017Z',
         completed_at: '2026-11-11T13:09:33.568Z',
         durations: {
           planned_ms: 64,
@@ -246,7 +226,6 @@ export const session = z
           steps_ms: 1240,
         },
         usage: [],
-        usage_total: NO_USAGE,
         plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
         queue: null,
         signature: null,

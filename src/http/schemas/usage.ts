@@ -24,13 +24,3 @@ export const runUsage = z
     ...usageCounts,
   })
   .meta({ id: 'RunUsage' })
-
-export const usageTotal = z
-  .object({
-    runs: count,
-    ...usageCounts,
-    incomplete: z
-      .boolean()
-      .describe('True if a run lacks a number that others have: the sums are then lower bounds.'),
-  })
-  .meta({ id: 'UsageTotal' })

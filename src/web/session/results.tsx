@@ -10,7 +10,7 @@ import { describeTrigger, describeUnchecked } from '../../model/runs-later.ts'
 import { callResult, outOfScopeCalls, outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { lastOf } from '../../model/trail.ts'
-import { usageText } from '../../model/usage.ts'
+import { usageText, usageTotal } from '../../model/usage.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
@@ -91,7 +91,8 @@ export function BaseCard({ data }: { data: SessionPageData }) {
 
 /** Files that other programs may run later, outside the sandbox. */
 export function LaterCard({ data }: { data: SessionPageData }) {
-  const { runs_later: places, runs_later_more: more, runs_later_artifact: all } = data.json
+  const { findings } = data.json
+  const { runs_later: places, runs_later_more: more, runs_later_artifact: all } = findings
   const unchecked = describeUnchecked(lastOf(data.session.trail, 'runs_later')?.fields)
   if (places.length === 0 && unchecked === '') return null
   return (
@@ -206,8 +207,9 @@ export function Evidence({ data }: { data: SessionPageData }) {
 
 /** Which models the agent used, and how much, run by run. */
 export function UsageCard({ data }: { data: SessionPageData }) {
-  const { usage, usage_total } = data.json
-  const total = usageText(usage_total)
+  const { usage } = data.json
+  const sum = usageTotal(usage)
+  const total = usageText(sum)
   if (usage.every((run) => usageText(run) === '')) return null
   return (
     <section class="card" id="usage" aria-labelledby="usage-title">
@@ -228,7 +230,7 @@ export function UsageCard({ data }: { data: SessionPageData }) {
           </>
         )}
       </dl>
-      {usage_total.cost_usd !== null && (
+      {sum.cost_usd !== null && (
         <p class="muted small">
           The cost is the agent's own estimate. With a subscription it is not what you pay.
         </p>
