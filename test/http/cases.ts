@@ -255,7 +255,6 @@ t.test('an empty or unknown query parameter is 400, and is named', async (t) => 
     ['/webhooks?state=dead', 'state', /unknown/],
     [`/cases/${id}/sessions?state=x`, 'state', /unknown/],
     [`/cases/${id}/proof?limt=1`, 'limt', /Did you mean limit/],
-    [`/cases/${id}/similar?most=1`, 'most', /unknown/],
   ]
   for (const [path, name, message] of wrong) {
     const reply = await request('GET', path)
