@@ -1,10 +1,10 @@
-import type { Argument, Command, Option } from 'commander'
-import { caseArgument, caseOptions, getExplanation, sessionArgument } from '../src/cli/command.ts'
+import type { Command, Option } from 'commander'
+import { caseOptions, getExplanation } from '../src/cli/command.ts'
 import { EXIT, EXIT_MEANINGS } from '../src/cli/output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-\`npm run docs:cli\` generates this page. \`casefile <command> --help\` has more examples.
+\`casefile <command> --help\` explains the options, and has examples. \`npm run docs:cli\` generates this page.
 
 \`\`\`console
 $ casefile list                      # what needs you comes first
@@ -27,20 +27,6 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 
 const COMMON = new Set(caseOptions().map(({ flags }) => flags))
 
-/** The parts of descriptions that the top of the page says once for all commands. */
-const NAMES = [
-  caseArgument().description,
-  sessionArgument('').description.replace(/ Default: .*/, ''),
-  'Its id, or the start of it.',
-]
-const DEFAULTS = /^Default: (choose one|the newest|the newest that waits for approval)\.$/
-
-/** An argument or option, as it is listed. */
-interface Entry {
-  name: string
-  text: string
-}
-
 /** The whole text of docs/cli.md. */
 export function docsPage(program: Command): string {
   const groups = new Map<string, Command[]>()
@@ -48,10 +34,9 @@ export function docsPage(program: Command): string {
     const group = command.helpGroup()
     groups.set(group, [...(groups.get(group) ?? []), command])
   }
-  const given = new Map<string, string>()
   const parts = [...groups].flatMap(([group, commands]) => [
     `## ${group.replace(/:$/, '')}`,
-    ...commands.flatMap((each) => sections(each, given)),
+    ...commands.flatMap(sections),
   ])
   const start = [BEGINNING.trimEnd(), sharedOptions(), exitCodes(program)]
   return `${[...start, ...parts].join('\n\n')}\n`
@@ -78,90 +63,27 @@ function nameOf(command: Command): string {
 }
 
 function sharedOptions(): string {
-  return `## Options of all commands\n\n${list(caseOptions().map(ofOption))}\n\nFor commands that set something up, \`--root\` is the current folder.`
+  const options = caseOptions().map((each) => `- ${nameOfOption(each)}: ${each.description}`)
+  return `## Options of all commands\n\n${options.join('\n')}\n\nFor commands that set something up, \`--root\` is the current folder.`
 }
 
-/** The section of a command, or of its subcommands. */
-function sections(command: Command, given: Map<string, string>): string[] {
-  if (command.commands.length > 0) {
-    return command.commands.flatMap((each) => sections(each, given))
-  }
+/** The section of a command, or of its subcommands: what it does, and the names of its options. */
+function sections(command: Command): string[] {
+  if (command.commands.length > 0) return command.commands.flatMap(sections)
   const name = nameOf(command)
-  const own = command.options.filter((option) => !option.hidden && !COMMON.has(option.flags))
-  const before = (option: Option) => given.get(keyOf(option))
-  const entries = [
-    ...command.registeredArguments.map(ofArgument).filter(({ text }) => text !== ''),
-    ...own
-      .filter((option) => !before(option))
-      .map((option) => {
-        const { name, text } = ofOption(option)
-        return {
-          name,
-          text: isOfAll(option, command)
-            ? `${text} For all \`${nameOf(command.parent!)}\` commands.`
-            : text,
-        }
-      }),
-  ]
-  const repeated = new Map<string, Option[]>()
-  for (const option of own) {
-    const first = before(option)
-    if (first !== undefined && isOfAll(option, command)) continue
-    if (first !== undefined) repeated.set(first, [...(repeated.get(first) ?? []), option])
-    else given.set(keyOf(option), name)
-  }
-  const { examples = [], more } = getExplanation(command) ?? {}
-  const [[line] = ['']] = examples
-  const isPlain = [`casefile ${name}`, `casefile ${name} "sign-in"`].includes(line)
-  const repeatsUsage = isPlain || (entries.length === 0 && /^casefile [^|&]*$/.test(line))
   const usage = command.usage().replace('[options]', '').trim()
+  const options = command.options
+    .filter((option) => !option.hidden && !COMMON.has(option.flags))
+    .map(nameOfOption)
+  const { more } = getExplanation(command) ?? {}
   return [
     `### \`${`casefile ${name} ${usage}`.trim()}\``,
     `${command.description()}${more === undefined ? '' : ` ${more}`}`,
-    ...(repeatsUsage ? [] : [`    ${line}`]),
-    ...(entries.length > 0 ? [list(entries)] : []),
-    ...(repeated.size > 0 ? [`See ${[...repeated].map(seeText).join(', and ')}.`] : []),
+    ...(options.length > 0 ? [options.join(', ')] : []),
   ]
 }
 
-function seeText([command, options]: [command: string, options: readonly Option[]]): string {
-  const names = options.map(({ long, flags }) => `\`${long ?? flags}\``).join(', ')
-  return `\`casefile ${command}\` for ${names}`
-}
-
-/** Whether all subcommands of a command have this option. */
-function isOfAll(option: Option, { parent }: Command): boolean {
-  if (!parent?.parent || parent.commands.length === 1) return false
-  return parent.commands.every(({ options }) =>
-    options.some((each) => keyOf(each) === keyOf(option)),
-  )
-}
-
-/** Equal for options that mean the same in two commands. */
-function keyOf({ long, description }: Option): string {
-  return `${long} ${description.split(/\. |\.$/)[0]}`
-}
-
-function ofArgument(each: Argument): Entry {
-  const prefix = NAMES.find((name) => each.description.startsWith(name)) ?? ''
-  const text = each.description.slice(prefix.length).trim()
-  return { name: each.name(), text: prefix === '' ? text : text.replace(DEFAULTS, '') }
-}
-
-function ofOption(each: Option): Entry {
-  return { name: each.flags, text: `${each.description}${extras(each)}` }
-}
-
-function extras({ argChoices, defaultValue, defaultValueDescription, envVar }: Option): string {
-  const isTold = defaultValue !== undefined && defaultValue !== false && defaultValue !== true
-  const notes = [
-    ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
-    ...(isTold ? [`default: ${defaultValueDescription ?? String(defaultValue)}`] : []),
-    ...(envVar ? [`\`${envVar}\``] : []),
-  ]
-  return notes.length > 0 ? ` (${notes.join('; ')})` : ''
-}
-
-function list(entries: readonly Entry[]): string {
-  return entries.map(({ name, text }) => `- \`${name}\`: ${text}`).join('\n')
+/** With the variable that replaces it. */
+function nameOfOption({ long, flags, envVar }: Option): string {
+  return `\`${long ?? flags}\`${envVar ? ` (\`${envVar}\`)` : ''}`
 }
