@@ -25,8 +25,6 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 - **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
-const COMMON = new Set(caseOptions().map(({ flags }) => flags))
-
 /** The whole text of docs/cli.md. */
 export function docsPage(program: Command): string {
   const groups = new Map<string, Command[]>()
@@ -36,7 +34,7 @@ export function docsPage(program: Command): string {
   }
   const parts = [...groups].flatMap(([group, commands]) => [
     `## ${group.replace(/:$/, '')}`,
-    ...commands.flatMap(sections),
+    ['command | what it does', '--- | ---', ...commands.flatMap(rows)].join('\n'),
   ])
   const start = [BEGINNING.trimEnd(), sharedOptions(), exitCodes(program)]
   return `${[...start, ...parts].join('\n\n')}\n`
@@ -67,20 +65,11 @@ function sharedOptions(): string {
   return `## Options of all commands\n\n${options.join('\n')}\n\nFor commands that set something up, \`--root\` is the current folder.`
 }
 
-/** The section of a command, or of its subcommands: what it does, and the names of its options. */
-function sections(command: Command): string[] {
-  if (command.commands.length > 0) return command.commands.flatMap(sections)
-  const name = nameOf(command)
+/** The row of a command, or those of its subcommands. */
+function rows(command: Command): string[] {
+  if (command.commands.length > 0) return command.commands.flatMap(rows)
   const usage = command.usage().replace('[options]', '').trim()
-  const options = command.options
-    .filter((option) => !option.hidden && !COMMON.has(option.flags))
-    .map(nameOfOption)
-  const { more } = getExplanation(command) ?? {}
-  return [
-    `### \`${`casefile ${name} ${usage}`.trim()}\``,
-    `${command.description()}${more === undefined ? '' : ` ${more}`}`,
-    ...(options.length > 0 ? [options.join(', ')] : []),
-  ]
+  return [`\`${`${nameOf(command)} ${usage}`.trim()}\` | ${command.description()}`]
 }
 
 /** With the variable that replaces it. */
