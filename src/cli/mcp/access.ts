@@ -20,7 +20,7 @@ export interface Access {
   idle(): Promise<void>
 }
 
-export interface AccessDeps {
+interface AccessDeps {
   signal: AbortSignal
   log: (line: string) => void
   /** The name of the agent, if it gives one. */

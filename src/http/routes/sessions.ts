@@ -93,7 +93,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type`, `again` or `intent`. With `intent`, nothing plans: it is in `plan_ready` at once. With `again`, it plans a session again that failed, or that is complete and has comments: type, provider and isolation are by default those of that session, and its failure and its comments are added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Without an agent (`runbook`), the plan is the memory file `runbook.md`, or the `run` fences of the description. Requires `type`, `again` or `intent`. With `intent`, nothing plans: it is in `plan_ready` at once. With `again`, it plans a session again that failed, or that is complete and has comments: type, provider and isolation are by default those of that session, and its failure and its comments are added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
