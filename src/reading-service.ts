@@ -14,7 +14,7 @@ import { packageVersion } from './package-files.ts'
 import { createSearch } from './search/search.ts'
 import type { Folders } from './settings/folders.ts'
 import { placesIn } from './settings/places.ts'
-import { type Baselines, readBaselines } from './state/baselines.ts'
+import { readBaselines } from './state/baselines.ts'
 import { readConversations, readCurrentCases } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
@@ -24,7 +24,6 @@ import {
   memoryDatabase,
   openToRead,
   type ReadOnlyDatabase,
-  readDatabase,
 } from './state/read-database.ts'
 import { readRecords } from './state/records.ts'
 import { copySearchIndex } from './state/search-tables.ts'
@@ -40,25 +39,40 @@ import { readTrailMemory } from './workspace/trail-memory.ts'
 import { trailSources } from './workspace/true-trail.ts'
 import { readWorktrees } from './worktrees/worktree-view.ts'
 
-export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
+export interface ReadingApp {
+  fetch(request: Request, env?: object): Response | Promise<Response>
+  close(): void
+}
+
+/** The same for a workspace that a killed service left: its sessions that ran count as running. */
+export interface ReadingOptions {
+  unclean?: boolean
+}
 
 /**
  * The HTTP app for the present files of a workspace. Null if a killed service left runs or baselines, which the
- * next owner must clean up first.
+ * next owner must clean up first, unless `unclean` is set.
  */
 export async function openReadingApp(
   folders: Folders,
   log: (line: string) => void,
+  { unclean = false }: ReadingOptions = {},
 ): Promise<ReadingApp | null> {
   const { root, memoryRoot, stateDir } = folders
   const database = openToRead(stateDir) ?? emptyDatabase()
-  const notes = countNotes(database)
-  if (notes.runs > 0) return null
-  const baselines = notes.baselines > 0 ? baselinesIn(stateDir) : null
-  if (baselines?.watch) return null
-  const pins = baselines?.own ?? new Map<string, Baseline>()
+  const left = database.all<{ session_id: string }>('SELECT session_id FROM runs')
+  const baselines = readBaselines(database, () => {})
+  if (!unclean && (left.length > 0 || baselines.watch)) {
+    database.close()
+    return null
+  }
+  const pins = new Map<string, Baseline>([
+    ...Object.entries(baselines.watch?.cases ?? {}),
+    ...baselines.own,
+  ])
+  const runs = new Set(left.map(({ session_id }) => session_id))
   const layout = layoutOf(root, memoryRoot)
-  const isRunningHere = () => false // if a session were running, there would be a run record
+  const isRunningHere = (id: string) => runs.has(id) // a running session has a run record
   const catalog = createCatalog({
     isRunningHere,
     baseline: (id) => pins.get(id),
@@ -163,7 +177,8 @@ export async function openReadingApp(
     log,
     dev: false,
   })
-  return createApp(service, { port: () => 0, streams: createStreamRegistry() }).fetch
+  const { fetch } = createApp(service, { port: () => 0, streams: createStreamRegistry() })
+  return { fetch, close: database.close }
 }
 
 /** A dependency that throws for members only an owner has. Using one is a bug of the reading command. */
@@ -179,18 +194,6 @@ function only<T extends object>(members: Partial<T>): T {
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => (made ??= make())
-}
-
-function countNotes(database: Pick<Database, 'all'>) {
-  const [counts] = database.all<{ runs: number; baselines: number }>(
-    'SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM baselines) AS baselines',
-  )
-  return counts!
-}
-
-/** Values that are frozen because a session could write the files of a case. */
-function baselinesIn(stateDir: string): Baselines | null {
-  return readDatabase(stateDir, (database) => readBaselines(database, () => {}))
 }
 
 function readOnly({ all, get }: ReadOnlyDatabase): Database {

@@ -1,9 +1,11 @@
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { hasMoreThan } from './files/folder-names.ts'
 import { answerProblem, listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import { createInbox } from './inbox/inbox.ts'
 import { notLoaded } from './model/app-error.ts'
 import { NEEDS_YOU, needYouText } from './model/state-groups.ts'
 import { closeInherited } from './platform/proc.ts'
@@ -78,6 +80,9 @@ const FEW_CASES = 200
 async function startServer(options: ServeOptions): Promise<Served> {
   const service = await openService({ ...options, build: build() })
   const streams = createStreamRegistry()
+  const inbox = options.short
+    ? null
+    : createInbox({ around: dirname(service.stateDir), own: service, log: service.log })
   let port = options.port
   let hasLocalhost = true
   try {
@@ -91,6 +96,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
         port: () => port,
         hasLocalhost: () => hasLocalhost,
         streams,
+        inbox,
         hasPages: !options.short,
       })
     }

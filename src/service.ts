@@ -36,6 +36,7 @@ import { openPlaces } from './settings/places.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
+import { recordWorkspace } from './state/known-workspaces.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { readRecords } from './state/records.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
@@ -57,6 +58,7 @@ import { createWorktrees } from './worktrees/worktrees.ts'
 
 /** The service with all its parts. */
 export interface Service extends HttpDeps {
+  stateDir: string
   database: Database
   git: GitActivity
   synchronizer: Synchronizer
@@ -114,6 +116,7 @@ async function open(
     short: options.short ?? false,
   })
   undo.add(ownership.release)
+  await recordWorkspace(state.root, { root, memoryRoot })
   if (options.trust) await trustAtStart(places, log)
   const readers = await installedReaders(environment, root)
   undo.add(useParser())
@@ -332,6 +335,7 @@ async function open(
 
   return {
     layout,
+    stateDir: state.root,
     database,
     catalog,
     lists,

@@ -14,6 +14,7 @@ import { command as gateCommand } from './commands/gate.ts'
 import { command as historyCommand } from './commands/history.ts'
 import { command as hooksCommand } from './commands/hooks.ts'
 import { command as importCommand } from './commands/import.ts'
+import { command as inboxCommand } from './commands/inbox.ts'
 import { command as initCommand } from './commands/init.ts'
 import { command as itemCommand } from './commands/item.ts'
 import { command as listCommand } from './commands/list.ts'
@@ -50,6 +51,7 @@ export const COMMANDS: Sections = {
   Cases: {
     new: newCommand,
     list: listCommand,
+    inbox: inboxCommand,
     search: searchCommand,
     show: showCommand,
     history: historyCommand,

@@ -44,7 +44,7 @@ export async function withService(
   work: (context: CommandContext) => Promise<ExitCode>,
 ): Promise<void> {
   const terminal = ownTerminal()
-  await interruptible(async (stop) => {
+  await untilSignal(async (stop) => {
     let connection: Connection | null = null
     try {
       const workspace = await findWorkspace(options)
@@ -92,7 +92,7 @@ export async function withReader(
 ): Promise<void> {
   const terminal = ownTerminal()
   const workspace = await findWorkspace(options)
-  const isDone = await interruptible(async ({ signal }) => {
+  const isDone = await untilSignal(async ({ signal }) => {
     const client = await openReader(workspace, { signal, log: terminal.warn })
     if (client === null) return null
     const json = options.json ?? false
@@ -121,7 +121,7 @@ export async function openReader(
   const { openReadingApp } = await import('../reading-service.ts')
   const app = await openReadingApp(folders, log)
   if (app === null) return null
-  return createClient({ url: 'http://127.0.0.1:0', send: sendInProcess(app) }, signal)
+  return createClient({ url: 'http://127.0.0.1:0', send: sendInProcess(app.fetch) }, signal)
 }
 
 interface Stop {
@@ -131,7 +131,9 @@ interface Stop {
 }
 
 /** Sets the exit code to that of `work`, or of the signal that aborted it. Returns false if `work` returns null. */
-async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Promise<boolean> {
+export async function untilSignal(
+  work: (stop: Stop) => Promise<ExitCode | null>,
+): Promise<boolean> {
   const { undo, ...stop } = watchSignals()
   let code: ExitCode | null = null
   try {

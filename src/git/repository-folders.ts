@@ -31,6 +31,13 @@ export async function isWhole({ gitDir, common }: FoundRepository): Promise<bool
   return /^(?:ref:|[0-9a-f]{40})/.test(head ?? '') && folders.length === 2
 }
 
+/** The branch that is checked out where a folder is; null without one. Starts no git. */
+export async function currentBranch(folder: string): Promise<string | null> {
+  const found = await findDotGit(folder, ignoreUnreadable)
+  const head = found && (await textOf(join(found.gitDir, 'HEAD')))
+  return /^ref: refs\/heads\/(.+?)\s*$/.exec(head ?? '')?.[1] ?? null
+}
+
 function ignoreUnreadable(error: unknown): null {
   if (hasCode(error, 'ENOENT', 'ENOTDIR') || isBarred(error)) return null
   throw error

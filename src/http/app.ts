@@ -1,7 +1,7 @@
 import { Hono, type MiddlewareHandler, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
-import type { HttpDeps } from './deps.ts'
+import type { HttpDeps, Inbox } from './deps.ts'
 import { type EndpointDeps, mount } from './endpoint.ts'
 import { endpointsOf } from './endpoints.ts'
 import { clearEarlierPrograms } from './middleware/earlier-programs.ts'
@@ -9,6 +9,7 @@ import {
   type ErrorPage,
   errorHandler,
   PATHS_WITH_PAGE,
+  prefersHtml,
   redirectToPage,
 } from './middleware/error-format.ts'
 import { withLength } from './middleware/head-length.ts'
@@ -23,6 +24,7 @@ interface AppOptions {
   /** Whether `localhost` at this port leads nowhere else; by default it does. */
   hasLocalhost?: () => boolean
   streams: StreamRegistry
+  inbox?: Inbox | null
   /** Loads the console, which is behind the same check; without it every error is JSON. */
   loadPages?: () => Promise<Pages>
 }
@@ -51,7 +53,7 @@ const LIVE = new Set(['/events'])
 /** The HTTP app of a service. */
 export function createApp(
   service: HttpDeps,
-  { port, streams, loadPages, hasLocalhost }: AppOptions,
+  { port, streams, inbox = null, loadPages, hasLocalhost }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const errorPage: ErrorPage | undefined =
@@ -72,10 +74,12 @@ export function createApp(
   const deps: EndpointDeps = {
     ...service,
     streams,
+    inbox,
     broadcast: createBroadcast(service.eventLog),
     webhookLocks: createKeyedMutex(),
     endpoints,
   }
+  if (loadPages) app.get('/inbox', (c, next) => (prefersHtml(c) ? answerPage(c) : next())) // JSON at the same path
   for (const each of endpoints) mount(app, deps, each)
   const onError = errorHandler(service.log, errorPage)
   app.onError(onError)
@@ -90,11 +94,12 @@ export function createApp(
     })
     return opened
   }
-  return app.all('*', async (c) => {
+  async function answerPage(c: ServiceContext): Promise<Response> {
     const { pages } = await console()
     const { raw, method } = c.req
     return pages.fetch(method === 'HEAD' ? new Request(raw, { method: 'GET' }) : raw, c.env)
-  })
+  }
+  return app.all('*', answerPage)
 }
 
 /** Waits for the stage of the start that the request needs. */

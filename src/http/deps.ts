@@ -28,6 +28,7 @@ import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
 import type { Worktrees } from '../worktrees/worktrees.ts'
+import type { InboxJson } from './schemas/inbox.ts'
 
 /** Which program this is. `commit` is null if it was not built from a git checkout. */
 export interface Build {
@@ -44,6 +45,15 @@ export interface Start {
   indexed: Promise<void>
   /** Resolves when changes from before the start are published; only then may anything be changed. */
   begun: Promise<void>
+}
+
+/** What waits in all workspaces of this user. `base` is the address of this service. */
+export interface Inbox {
+  read(base: string): Promise<InboxJson>
+  /** Calls with the whole list, at first and after each change. Returns the function that stops it. */
+  watch(base: string, listener: (inbox: InboxJson) => void): () => void
+  /** Whether another workspace was found. */
+  hasOthers(): boolean
 }
 
 /** The parts of the service that the HTTP API uses. */

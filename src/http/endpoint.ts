@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { ErrorCode } from '../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
-import type { HttpDeps } from './deps.ts'
+import type { HttpDeps, Inbox } from './deps.ts'
 import { notOfService, notWhilePlanning, requireOperator } from './middleware/require-operator.ts'
 import { readJson } from './request-body.ts'
 import type { Streamed } from './schemas/event.ts'
@@ -35,6 +35,8 @@ export const TAGS = {
 export interface EndpointDeps extends HttpDeps {
   streams: StreamRegistry
   broadcast: Broadcast
+  /** Null in a service without one: a command's own. */
+  inbox: Inbox | null
   /** One lock per webhook: a change resolves the receiver's host name first, and `If-Match` must hold until then. */
   webhookLocks: KeyedMutex
   /** All endpoints, for the OpenAPI document. */

@@ -5,6 +5,7 @@ import { commentEndpoints } from './routes/comments.ts'
 import { conversationEndpoints } from './routes/conversations.ts'
 import { eventEndpoints } from './routes/events.ts'
 import { hookEndpoints } from './routes/hooks.ts'
+import { inboxEndpoints } from './routes/inbox.ts'
 import { memoryEndpoints } from './routes/memory.ts'
 import { proofEndpoints } from './routes/proof.ts'
 import { providerEndpoints } from './routes/providers.ts'
@@ -26,6 +27,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...eventEndpoints,
   ...caseEndpoints,
   ...statusEndpoints,
+  ...inboxEndpoints,
   ...reportEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,

@@ -64,9 +64,7 @@ export function isClosed(state: CaseState): boolean {
  * If several sessions match, the newest counts.
  */
 export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): Attention | null {
-  const plan = folder.sessions.findLast(
-    (session) => session.state === 'plan_ready' && isSound(folder, session),
-  )
+  const plan = waitingPlans(folder).at(-1)
   if (plan)
     return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
   if (folder.problems.length > 0) return attentionTo('problem', problemText(folder))
@@ -99,6 +97,13 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
     return attentionTo('gate_open', 'the proof gate is open, so the case can be resolved')
   const unmet = state === 'VERIFYING' ? unmetText(gate) : null
   return unmet === null ? null : attentionTo('proof', unmet)
+}
+
+/** The sessions whose plans may be approved. */
+export function waitingPlans(folder: CaseFolder): Session[] {
+  return folder.sessions.filter(
+    (session) => session.state === 'plan_ready' && isSound(folder, session),
+  )
 }
 
 function unmetText({ items }: Gate): string | null {

@@ -1,8 +1,7 @@
 /** What notifications need of the settings and the cases. */
 
 import { resolve } from 'node:path'
-import { hasCode } from '../files/errno.ts'
-import { runGit } from '../git/command.ts'
+import { currentBranch } from '../git/repository-folders.ts'
 import type { Problem } from '../model/problem.ts'
 import { type NotifyTarget, SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { waitingOf } from '../model/waiting.ts'
@@ -30,19 +29,8 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
       redactor.learn(notify.flatMap((target) => secretsOf(target, environment)))
       return notify.filter(({ kind }) => kind === 'desktop' || trust === 'trusted')
     },
-    async branchOf(caseId) {
-      const workdir = catalog.folder(caseId)?.case.workdir ?? '.'
-      try {
-        const head = await runGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
-          cwd: resolve(root, workdir),
-          timeoutMs: 5_000,
-        })
-        return head.exit === 0 ? head.stdout.toString().trim() : null
-      } catch (error) {
-        if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null // no git, or no such folder
-        throw error
-      }
-    },
+    branchOf: (caseId) =>
+      currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
     isWaiting({ case_id, kind, session_id }) {
       const folder = catalog.folder(case_id)
       const waiting = folder && waitingOf(folder)

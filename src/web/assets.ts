@@ -39,6 +39,8 @@ export interface Assets {
   href(name: string): string
   /** Whether the navigation leads to the agents in terminals. */
   hasAgents(): boolean
+  /** Whether the navigation leads to the inbox, as other workspaces exist. */
+  hasInbox(): boolean
   /** How many cases wait for the operator. */
   waiting(): number
   routes: Hono
@@ -50,7 +52,7 @@ export type PageAssets = Omit<Assets, 'routes'>
 /** The script, the style sheet and the icon of the pages, read once. */
 export function loadAssets(
   workspace: string,
-  { hasAgents, waiting }: Pick<Assets, 'hasAgents' | 'waiting'>,
+  { hasAgents, hasInbox, waiting }: Pick<Assets, 'hasAgents' | 'hasInbox' | 'waiting'>,
 ): Assets {
   const files = new Map<string, Uint8Array>()
   for (const name of Object.keys(TYPES)) {
@@ -72,6 +74,7 @@ export function loadAssets(
   return {
     workspace,
     hasAgents,
+    hasInbox,
     waiting,
     href: (name) => `/assets/${name}?v=${hashes.get(name)}`,
     routes,

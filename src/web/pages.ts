@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { Hono } from 'hono'
 import type { Pages } from '../http/app.ts'
 import type { ServiceEnv } from '../http/context.ts'
-import type { HttpDeps } from '../http/deps.ts'
+import type { HttpDeps, Inbox } from '../http/deps.ts'
 import { NEEDS_YOU } from '../model/state-groups.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import { recentConversations } from './agents/recent-conversations.ts'
@@ -12,6 +12,7 @@ import { caseRoutes } from './case/routes.tsx'
 import { changesRoutes } from './changes/routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { helpRoutes } from './help/routes.tsx'
+import { inboxRoutes } from './inbox/routes.tsx'
 import { listRoutes } from './list/routes.tsx'
 import { logRoutes } from './log/routes.tsx'
 import { memoryRoutes } from './memory/routes.tsx'
@@ -28,9 +29,10 @@ import { pageHeaders } from './shell/page-response.ts'
  * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules
  * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
-export function pages(service: HttpDeps, isSilent: IsSilent): Pages {
+export function pages(service: HttpDeps, isSilent: IsSilent, inbox: Inbox | null = null): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)), {
     hasAgents: () => recentConversations(service).length > 0,
+    hasInbox: () => inbox?.hasOthers() ?? false,
     waiting: waitingCount(service),
   })
   const deps: PageDeps = { service, assets }
@@ -39,6 +41,7 @@ export function pages(service: HttpDeps, isSilent: IsSilent): Pages {
   app.route('/', assets.routes)
   const all = [
     listRoutes(deps),
+    inboxRoutes(deps, inbox),
     searchRoutes(deps),
     newCaseRoutes(deps),
     caseRoutes(deps),

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { createApp } from '../http/app.ts'
 import type { ServiceEnv } from '../http/context.ts'
-import type { HttpDeps } from '../http/deps.ts'
+import type { HttpDeps, Inbox } from '../http/deps.ts'
 import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/sse/stream-registry.ts'
 import { notLoaded } from '../model/app-error.ts'
@@ -11,6 +11,7 @@ interface SiteOptions {
   port: () => number
   hasLocalhost: () => boolean
   streams: StreamRegistry
+  inbox: Inbox | null
   hasPages: boolean
 }
 
@@ -23,15 +24,16 @@ export interface Site {
 /** The whole HTTP application: the API, and the pages if there are any. */
 export function createSite(
   service: HttpDeps,
-  { port, hasLocalhost, streams, hasPages }: SiteOptions,
+  { port, hasLocalhost, streams, inbox, hasPages }: SiteOptions,
 ): Site {
   const isSilent = trackSilentLogs(service.outputs) // also of runs before the first page
   const loadPages = async () =>
-    (await import('./pages.ts').catch(notLoaded)).pages(service, isSilent)
+    (await import('./pages.ts').catch(notLoaded)).pages(service, isSilent, inbox)
   const { fetch } = createApp(service, {
     port,
     hasLocalhost,
     streams,
+    inbox,
     ...(hasPages ? { loadPages } : {}),
   })
   return { fetch, listener: requestListener(fetch, service.log) }

@@ -130,7 +130,7 @@ t.test('one process owns a memory root', async (t) => {
 
     first.kill('SIGSTOP')
     const stopped = await notify(second, { do: 'take', memoryRoot: memory, stateDir: state })
-    t.match(stopped.message, `process ${first.pid} (not answering)`)
+    t.match(stopped.message, new RegExp(`process ${first.pid}( at \\S+)? \\(not answering\\)`))
     const nameless = await notify(second, { do: 'take', memoryRoot: memory, stateDir: otherState })
     const onLinux = { skip: process.platform !== 'linux' && 'only Linux says who listens' }
     t.match(nameless.message, `process ${first.pid} (not answering)`, onLinux)

@@ -17,9 +17,14 @@ export const PAGE_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest'
 export function wantsPage(c: ServiceContext): boolean {
   const { method } = c.req
   if (method !== 'GET' && method !== 'HEAD') return false
-  if (!header(c, 'accept')?.includes('text/html')) return false
   if ((header(c, 'sec-fetch-mode') ?? 'navigate') !== 'navigate') return false
   if ((header(c, 'sec-fetch-dest') ?? 'document') !== 'document') return false
+  return prefersHtml(c)
+}
+
+/** Also true of the script of a page that fetches it again. */
+export function prefersHtml(c: ServiceContext): boolean {
+  if (!header(c, 'accept')?.includes('text/html')) return false
   const supports = ['application/json', 'text/html']
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html'
 }

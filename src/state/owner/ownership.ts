@@ -59,6 +59,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       lost: lock.lost,
       announce: (address) => {
         url = address
+        lock.announce(address)
       },
       memoryRootMade,
       release: () => lock.release().finally(closeSockets),

@@ -20,6 +20,8 @@ import {
 export interface HeldLock {
   /** Aborted with an AppError as its reason when another process has the lock or it cannot be taken again. */
   readonly lost: AbortSignal
+  /** Adds the address of the service to the record. */
+  announce(url: string): void
   release(): Promise<void>
 }
 
@@ -32,7 +34,8 @@ const RECORD_MS = 300
  * Takes the lock; frees it first if its owner has ended or never wrote its record. If two processes free it at the same
  * moment, the first notices within 5 s that it has lost it.
  */
-export async function holdLock(stateDir: string, me: Owner): Promise<HeldLock> {
+export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock> {
+  let me = owner
   const lockfilePath = join(stateDir, 'owner.lock')
   const lost = new AbortController()
   let isReleased = false
@@ -109,5 +112,13 @@ export async function holdLock(stateDir: string, me: Owner): Promise<HeldLock> {
     }
   }
 
-  return { lost: lost.signal, release }
+  function announce(url: string): void {
+    me = { ...me, url }
+    // a failed write only leaves the record without the address
+    const written = () => writeRecord(stateDir, me).catch(() => {})
+    held = held.then((unlock) => written().then(() => unlock))
+    held.catch(() => {}) // `lost` says so
+  }
+
+  return { lost: lost.signal, announce, release }
 }

@@ -3,6 +3,8 @@ import type { Proof } from '../../model/proof.ts'
 /** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
 export const CASES = '/'
 export const NEW_CASE = '/new'
+/** Of what waits in all workspaces; the endpoint has the same address. */
+export const INBOX = '/inbox'
 /** Of the agents in terminals; `/conversations` is the endpoint. */
 export const AGENTS = '/agents'
 /** Leads to the help page of the API. */

@@ -10,6 +10,7 @@ interface Topic {
 
 export const HELP_TOPICS = {
   waiting: { page: 'console', anchor: 'cases', about: 'what waits for you' },
+  inbox: { page: 'console', anchor: 'inbox', about: 'the inbox' },
   approve: { page: 'problems', anchor: 'why-is-approve-disabled', about: 'Approve' },
   walls: { page: 'agents', anchor: 'what-a-run-can-reach', about: 'what a run can reach' },
   gate: { page: 'problems', anchor: 'the-gate-stays-shut', about: 'the proof gate' },

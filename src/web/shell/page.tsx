@@ -3,7 +3,7 @@ import { EVENTS } from '../../model/events.ts'
 import { needYouText } from '../../model/state-groups.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
-import { AGENTS, CASES, HELP, NEW_CASE } from './addresses.ts'
+import { AGENTS, CASES, HELP, INBOX, NEW_CASE } from './addresses.ts'
 import { MARKS, type TabMark } from './tab-mark.ts'
 
 /** `ping` comes apart, as it changes nothing. */
@@ -78,6 +78,16 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
               Cases
               <WaitingCount count={waiting} />
             </a>
+            {(assets.hasInbox() || kind === 'inbox') && (
+              <a
+                href={INBOX}
+                data-key="i"
+                data-key-name="Inbox"
+                aria-current={kind === 'inbox' ? 'page' : undefined}
+              >
+                Inbox
+              </a>
+            )}
             <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
               New case
             </a>

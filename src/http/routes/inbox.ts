@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import type { ServiceContext } from '../context.ts'
+import { type EndpointDeps, endpoint, ok } from '../endpoint.ts'
+import { jsonWithETag } from '../etag.ts'
+import { ownInbox } from '../inbox-items.ts'
+import { type InboxJson, inbox } from '../schemas/inbox.ts'
+import { openEventStream } from '../sse/event-stream.ts'
+
+export const inboxEndpoints = [
+  endpoint({
+    route: 'GET /inbox',
+    id: 'getInbox',
+    tag: 'Cases',
+    summary: 'List what waits in all workspaces of this user',
+    description:
+      'Returns plans, questions, failures, problems and proof that wait for the operator, newest first, and the workspaces that were asked: those whose state folders are beside the one of this service. A decision is a request to the service at `url`. A browser gets a page.',
+    query: {
+      workspace: z
+        .literal('own', { error: 'expected own, which leaves out other workspaces' })
+        .optional()
+        .meta({ description: '`own` leaves out other workspaces.', examples: ['own'] }),
+    },
+    responses: ok(inbox, 'The inbox.'),
+    example: { query: {} },
+    async handle({ c, service, query }) {
+      const base = addressOf(c)
+      const { inbox: all } = service
+      if (!all || query.workspace === 'own')
+        return jsonWithETag<InboxJson>(c, await ownInbox(service, base))
+      return jsonWithETag<InboxJson>(c, await all.read(base))
+    },
+  }),
+
+  endpoint({
+    route: 'GET /inbox/stream',
+    id: 'streamInbox',
+    tag: 'Events',
+    summary: 'Stream the inbox',
+    description:
+      'Sends the event `inbox` with the whole list, at first and whenever something changes in any workspace.',
+    responses: { 200: { description: 'The lists.', events: null } },
+    example: { responses: { 200: 'event: inbox\ndata: {"event_type":"inbox",…}\n\n' } },
+    handle: ({ c, service }) => streamInbox(c, service),
+  }),
+]
+
+/** The address by which the client came, which may be a forwarded one. */
+function addressOf(c: ServiceContext): string {
+  return `http://${c.req.header('host') ?? new URL(c.req.url).host}`
+}
+
+function streamInbox(c: ServiceContext, { inbox: all, streams, now }: EndpointDeps): Response {
+  let stop: (() => void) | undefined
+  const stream = openEventStream(c, { registry: streams, onClose: () => stop?.() })
+  if (!stream.isOpen) return stream.response
+  stop = all?.watch(addressOf(c), (payload) => {
+    const data = JSON.stringify({ event_type: 'inbox', timestamp: now(), payload })
+    stream.send({ event: 'inbox', data })
+  })
+  return stream.response
+}
