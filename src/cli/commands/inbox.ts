@@ -39,12 +39,12 @@ export function command(): Command {
 
 async function run(word: string | undefined, options: Options): Promise<void> {
   const terminal = ownTerminal()
-  let chosen: InboxItemJson | null = null
+  let chosen: Chosen | null = null
   await untilSignal(async ({ signal }) => {
     const inbox = createInbox({ around: await stateFoldersOf(options), log: terminal.warn })
     if (options.watch) return watch(inbox, terminal, options.json ?? false, signal)
     const list = await inbox.read('')
-    if (word !== undefined) chosen = find(list.items, word)
+    if (word !== undefined) chosen = find(list, word)
     else if (options.json) terminal.print(jsonText(list))
     else print(list, terminal)
     return EXIT.done
@@ -110,31 +110,35 @@ function labelOf({ kind }: InboxItemJson): string {
   return kind === 'verify' ? 'Verify' : NEED_LABELS[kind]
 }
 
-function find(items: readonly InboxItemJson[], word: string): InboxItemJson {
+interface Chosen {
+  item: InboxItemJson
+  workspace: InboxJson['workspaces'][number]
+}
+
+function find({ items, workspaces }: InboxJson, word: string): Chosen {
   const byId = items.filter(({ case_id }) => word.length >= 4 && case_id.startsWith(word))
-  const found = byId.length === 1 ? byId[0] : items[Number(word) - 1]
-  if (found) return found
+  const item = byId.length === 1 ? byId[0] : items[Number(word) - 1]
+  const workspace = workspaces.find(({ root }) => root === item?.root)
+  if (item && workspace) return { item, workspace }
   const message = `No item of the inbox is "${visibleText(word)}". Next: casefile inbox`
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
 /** Decides an item by a request to the service that owns it. */
-async function decide(item: InboxItemJson, options: Options): Promise<void> {
+async function decide({ item, workspace }: Chosen, options: Options): Promise<void> {
   const { root, kind, case_id, url } = item
-  const page = url ?? 'no page without a service'
-  await withService({ root, json: options.json ?? false }, async (context) => {
+  const folders = { root, memoryRoot: workspace.memory_root }
+  if (url === null) throw new AppError('bad_request', `${root}: ${workspace.message}`)
+  await withService({ ...folders, json: options.json ?? false }, async (context) => {
     const { client, terminal, signal } = context
-    if (context.isOwn()) {
-      const start = `casefile serve --root ${root}`
-      throw new AppError('bad_request', `No service runs for ${root}. Start it with: ${start}`)
-    }
+    if (context.isOwn()) throw new AppError('stopping', `The service of ${root} has ended.`)
     if (kind === 'plan') {
       const { approveSession } = await import('./approve.ts')
       const { body } = await client.request('GET', `/cases/${case_id}/sessions/${item.session_id}`)
       return approveSession(context, body, { detach: true })
     }
     terminal.print(
-      `${visibleText(item.title)}\n${labelOf(item)}: ${visibleText(item.text)}\n${page}\n`,
+      `${visibleText(item.title)}\n${labelOf(item)}: ${visibleText(item.text)}\n${url}\n`,
     )
     if (kind !== 'question' || !terminal.canAsk) return EXIT.done
     const text = await ask('Your answer (empty: none): ', signal)
