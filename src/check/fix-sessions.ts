@@ -7,6 +7,7 @@ import { readTrail } from '../markdown/trail.ts'
 import { validSession } from '../markdown/valid-session.ts'
 import { serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
+import { eventsOfLines } from '../model/trail-lines.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { isSameTrail } from '../workspace/trail-guard.ts'
 import { isSealed, statedIn } from './fix-path-fields.ts'
@@ -31,7 +32,7 @@ export async function fixTrails(fixer: Fixer, entry: CaseEntry): Promise<void> {
     await fixer.fix(layout.sessionFile(entry.id, number), async () => {
       const edited = await edit(fixer, entry.id, number, (text) => {
         const lines = trueLines(readTrail(text)?.lines.map((each) => each.line) ?? [])
-        if (isSameTrail(lines, value.trail)) return text
+        if (isSameTrail(eventsOfLines(lines), value.trail)) return text
         return editedSession(text, value, { fields: serviceFields(value) })
       })
       return edited ? 'restored the audit trail lines that this machine wrote' : null

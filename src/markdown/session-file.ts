@@ -3,12 +3,13 @@ import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES } from '../model/session-state.ts'
-import { stateInTrail, type TrailLine, trueLines } from '../model/trail.ts'
+import { type FileLine, stateInTrail, trueLines } from '../model/trail.ts'
+import { eventsOfLines } from '../model/trail-lines.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, readRecord } from './fields.ts'
 import { readDiff, readFailedTests, readTests } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
-import { readTrail, type TrailPart } from './trail.ts'
+import { closingOf, readTrail, type TrailPart } from './trail.ts'
 
 /** Far above what the service writes: 200 steps, two texts of 256 KiB, output of 64 KiB. */
 export const MAX_SESSION_BYTES = 8 * 1024 * 1024
@@ -41,15 +42,16 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const reader = fieldReader(read.document, file)
   const allLines = trail?.lines.map((each) => each.line) ?? []
   const validLines = trueLines(allLines)
+  const events = eventsOfLines(validLines)
   const stateText = reader.text('state')
   const writtenState = readState(stateText, reader)
-  if (stateText === null && stateInTrail(validLines) === null) {
+  if (stateText === null && stateInTrail(events) === null) {
     const message = `no state is written, so the session counts as abandoned: add a line state: with one of ${SESSION_STATES.join(', ')}`
     reader.problems.push({ code: 'missing_state', file, line: null, message })
   }
-  const trailState = stateInTrail(validLines) ?? writtenState
+  const trailState = stateInTrail(events) ?? writtenState
   // a state set by hand is ignored, except `abandoned`, which only removes permissions
-  const isOpen = !isEnded(trailState, false) && !isSealed({ trail: validLines })
+  const isOpen = !isEnded(trailState, false) && !isSealed({ trail: events })
   const isAbandonedByHand = stateText === 'abandoned'
   const state = isAbandonedByHand && isOpen ? 'abandoned' : trailState
   if (reader.has('state') && writtenState !== trailState) {
@@ -59,7 +61,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
         : `state: ${writtenState} was written by hand while the session was ${trailState}: the service abandons the session and stops its run`
     reader.problem('state', 'state_by_hand', why)
   }
-  if (validLines.length < allLines.length && !isSealed({ trail: validLines })) {
+  if (validLines.length < allLines.length && !isSealed({ trail: events })) {
     const message =
       'lines of the audit trail have numbers out of order: the service ignores them, and the next write removes them'
     reader.problems.push({ code: 'trail_changed', file, line: null, message })
@@ -83,7 +85,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     diff: readDiff(reader),
     tests: readTests(reader),
     failed_tests: readFailedTests(reader),
-    trail: validLines,
+    trail: events,
     ...(state === trailState ? {} : { byHand: 'abandoned' }),
   }
   const problems = [...reader.problems, ...sealProblems(text, trail, file)]
@@ -98,7 +100,7 @@ type CreatedFields = Partial<
  * Returns the fields in the audit line that created the session, which no edit of the frontmatter changes; a
  * different field is a problem. Empty if the trail begins with another line.
  */
-function readCreatedFields(reader: FieldReader, first: TrailLine | undefined): CreatedFields {
+function readCreatedFields(reader: FieldReader, first: FileLine | undefined): CreatedFields {
   if (first?.event !== 'session_created') return {}
   const { type, provider, session_id } = first.fields
   const created: CreatedFields = { started_at: first.time }
@@ -170,11 +172,11 @@ function sealProblems(text: string, trail: TrailPart | null, file: string): Prob
 function brokenSeal(text: string, trail: TrailPart): string | null {
   const sealed = trail.lines.find((each) => each.line.event === 'session_sealed')
   if (!sealed) {
-    const state = stateInTrail(trail.lines.map((each) => each.line))
+    const state = stateInTrail(eventsOfLines(trail.lines.map((each) => each.line)))
     const ended = state !== null && isEnded(state, false)
     return ended ? 'the seal of this ended session is missing' : null
   }
-  if (text.slice(sealed.next).trim() !== '') {
+  if (text.slice(sealed.next).trim() !== closingOf(text, trail)) {
     return 'text was added after the seal of this ended session'
   }
   const { sha256: sealedHash }: Record<string, unknown> = sealed.line.fields

@@ -1,37 +1,52 @@
 import { hash } from 'node:crypto'
-import { evidenceHashIn, type LineWith, nextTrailNumber, type TrailLine } from '../model/trail.ts'
+import { type FileLine, nextTrailNumber, type TrailLine } from '../model/trail.ts'
+import { linesOfEvents } from '../model/trail-lines.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
 import { gapAtEnd } from './sections.ts'
-import { headingBefore, readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
+import {
+  closingOf,
+  headingBefore,
+  readTrail,
+  TRAIL_CLOSING,
+  TRAIL_HEADING,
+  TRAIL_OPENING,
+  type TrailPart,
+  trailLineText,
+} from './trail.ts'
+
+/** Lines, or the events that they imply. */
+type Line = TrailLine | FileLine
 
 /**
  * Appends lines to the audit trail. `known` are the lines that must be there already; those that a person removed or
  * changed are restored. Other text among the lines stays.
  */
-export function appendTrail(
-  text: string,
-  known: readonly TrailLine[],
-  lines: readonly TrailLine[],
-): string {
+export function appendTrail(text: string, known: readonly Line[], lines: readonly Line[]): string {
   const eol = lineEnding(text)
   const part = readTrail(text)
-  const linesText = (trail: readonly TrailLine[]) =>
-    trail.map((line) => trailLineText(line) + eol).join('')
+  const linesText = (trail: readonly Line[]) =>
+    linesOfEvents(trail)
+      .map((line) => trailLineText(line) + eol)
+      .join('')
   if (!part) {
     if (known.length + lines.length === 0) return text
     const body = withoutEmptyTrail(text)
-    return `${body}${gapAtEnd(body, eol)}## ${TRAIL_HEADING}${eol}${eol}${linesText([...known, ...lines])}`
+    const all = linesText([...known, ...lines])
+    return `${body}${gapAtEnd(body, eol)}${[`## ${TRAIL_HEADING}`, '', TRAIL_OPENING, '', all].join(eol)}${eol}${TRAIL_CLOSING}${eol}`
   }
-  const head = restoreTrail(text, part, known, eol)
+  const head = restoreTrail(text, part, linesOfEvents(known), eol)
   const gap = /[\r\n]$/.test(head) ? '' : eol
-  return head + gap + linesText(lines) + removeChangedLines(text.slice(part.lines.at(-1)!.next))
+  const rest = removeChangedLines(text.slice(part.lines.at(-1)!.next))
+  const closing = closingOf(text, part)
+  const end = closing === '' ? '' : `${rest === '' ? eol : ''}${closing}${eol}`
+  return head + gap + linesText(lines) + rest + end
 }
 
 /** Removes the heading at the end of a file whose audit lines a person removed or changed. */
 function withoutEmptyTrail(text: string): string {
   const start = headingBefore(text, text.length)
-  const isEmpty =
-    start >= 0 && removeChangedLines(text.slice(start)).trim() === `## ${TRAIL_HEADING}`
+  const left = start < 0 ? '' : removeChangedLines(text.slice(start)).replace(TRAIL_OPENING, '')
+  const isEmpty = left.trim() === `## ${TRAIL_HEADING}`
   return isEmpty ? text.slice(0, start) : text
 }
 
@@ -39,7 +54,7 @@ function withoutEmptyTrail(text: string): string {
 function restoreTrail(
   text: string,
   part: TrailPart,
-  known: readonly TrailLine[],
+  known: readonly FileLine[],
   eol: LineEnding,
 ): string {
   const knownTexts = known.map(trailLineText)
@@ -69,31 +84,32 @@ function restoreTrail(
 
 const TRAIL_LINE_START = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
 
-/** Removes lines that look like audit lines but no longer parse: a person changed them, and the originals are restored. */
+/**
+ * Removes lines that look like audit lines but no longer parse: a person changed them, and the originals are restored.
+ * Also the end of the fold, which comes after the last line.
+ */
 function removeChangedLines(text: string): string {
   return [...linesOf(text)]
-    .filter((line) => !TRAIL_LINE_START.test(line.text))
+    .filter(({ text }) => !TRAIL_LINE_START.test(text) && text.trim() !== TRAIL_CLOSING)
     .map((line) => text.slice(line.start, line.next))
     .join('')
 }
 
-/**
- * Appends the seal as the last line, with the hash of every byte before it; for a completed session also with the hash
- * of its evidence.
- */
+/** Appends the seal as the last line, with the hash of every byte before it. Only the end of the fold follows. */
 export function appendSeal(text: string, time: string): string {
-  const trail = readTrail(text)?.lines.map((each) => each.line) ?? []
-  const evidence = evidenceHashIn(trail)
+  const part = readTrail(text)
   const eol = lineEnding(text)
-  const body = /[\r\n]$/.test(text) ? text : text + eol
-  const seal: LineWith<'session_sealed'> = {
-    number: nextTrailNumber(trail),
+  const closing = part ? closingOf(text, part) : ''
+  const at = closing === '' ? -1 : text.lastIndexOf(closing)
+  const whole =
+    at < 0 ? text : text.slice(0, at).trimEnd() + text.slice(at + closing.length).trimEnd()
+  const body = /[\r\n]$/.test(whole) ? whole : whole + eol
+  const seal = {
+    number: nextTrailNumber(part?.lines.map(({ line }) => line) ?? []),
     time,
     event: 'session_sealed',
-    fields: {
-      sha256: hash('sha256', body),
-      ...(evidence === undefined ? {} : { evidence_sha256: evidence }),
-    },
+    fields: { sha256: hash('sha256', body) },
   }
-  return body + trailLineText(seal) + eol
+  const end = at < 0 ? '' : eol + closing + eol
+  return body + trailLineText(seal) + eol + end
 }

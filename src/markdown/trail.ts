@@ -1,10 +1,10 @@
-import type { TrailLine } from '../model/trail.ts'
+import type { FileLine } from '../model/trail.ts'
 import { linesOf } from './lines.ts'
 
 export const TRAIL_HEADING = 'Audit trail'
 
 /** `<number>. <time> <event> key=value…`, always on one line. `readTrailLine` reads it back exactly. */
-export function trailLineText(line: TrailLine): string {
+export function trailLineText(line: FileLine): string {
   const fields = Object.entries(line.fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${valueText(value)}`)
@@ -24,7 +24,7 @@ function valueText(value: unknown): string {
 }
 
 /** Reads one line, without its line ending. Null if it is not a trail line. */
-export function readTrailLine(text: string): TrailLine | null {
+export function readTrailLine(text: string): FileLine | null {
   const match = LINE.exec(text)
   if (!match || /[\r\n\u2028\u2029]/.test(text)) return null
   const [start, number, time, event] = match
@@ -41,7 +41,7 @@ export function readTrailLine(text: string): TrailLine | null {
     fields[field[1]!] = value
   }
   // any other event and fields are kept as they are
-  return { number: Number(number), time: time!, event, fields } as TrailLine
+  return { number: Number(number), time: time!, event: event!, fields }
 }
 
 /** JSON.stringify recurses, so a deeper value could be parsed but not written again. */
@@ -81,7 +81,7 @@ function readValue(source: string): unknown {
 /** Offset of the trail's heading, and its lines with offsets; null without a trail. */
 export interface TrailPart {
   start: number
-  lines: { line: TrailLine; start: number; next: number }[]
+  lines: { line: FileLine; start: number; next: number }[]
 }
 
 /**
@@ -99,16 +99,27 @@ export function readTrail(text: string): TrailPart | null {
   return lastLines(text)
 }
 
+/** So that a page that renders the file shows the trail folded. Files of earlier versions are without. */
+export const TRAIL_OPENING = '<details>'
+export const TRAIL_CLOSING = '</details>'
+
+/** What follows the last line of this trail; empty if it is not folded. */
+export function closingOf(text: string, { start, lines }: TrailPart): string {
+  return text.slice(start, lines[0]?.start).includes(TRAIL_OPENING) ? TRAIL_CLOSING : ''
+}
+
+const CLOSING_AT_END = new RegExp(`${TRAIL_CLOSING}\\s*$`)
+
 /** Returns the audit lines at the end of a file whose heading was removed or changed. */
 function lastLines(text: string): TrailPart | null {
-  const end = text.trimEnd()
+  const end = text.replace(CLOSING_AT_END, '').trimEnd()
   const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
   if (!readTrailLine(end.slice(last))) return null
   let lines: TrailPart['lines'] = []
   for (const { text: source, start, next } of linesOf(text)) {
     const line = readTrailLine(source)
     if (line) lines.push({ line, start, next })
-    else if (source.trim() !== '') lines = []
+    else if (source.trim() !== '' && source.trim() !== TRAIL_CLOSING) lines = []
   }
   return { start: lines[0]!.start, lines }
 }

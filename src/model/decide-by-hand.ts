@@ -2,14 +2,8 @@ import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { tickedByHand } from './decide-comments.ts'
 import { byCreation } from './proof.ts'
 import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
-import {
-  lastOf,
-  type NewTrailLine,
-  newLine,
-  numbered,
-  stateInTrail,
-  type TrailLine,
-} from './trail.ts'
+import { lastOf, type NewTrailLine, newLine, stateInTrail, type TrailLine } from './trail.ts'
+import { numbered } from './trail-lines.ts'
 
 /**
  * Decides what the service writes after an edit by a person: carry out `state: abandoned`, seal a session that has

@@ -11,7 +11,8 @@ import {
   MAX_COMMENTS,
 } from './comment.ts'
 import { hasEnded, isSealed, type Session } from './session.ts'
-import { type NewTrailLine, newLine, numbered, type TrailLine } from './trail.ts'
+import { type NewTrailLine, newLine, type TrailLine } from './trail.ts'
+import { numbered } from './trail-lines.ts'
 
 export function addComment(folder: CaseFolder, id: string, comment: Comment, now: string): Edit[] {
   const session = commentableSession(folder, id)
@@ -89,7 +90,7 @@ export interface SentNote {
   text: string
   changes: CommentChange[]
   /** The entry of the audit log; none without comments. */
-  lines: NewTrailLine[]
+  lines: NewTrailLine<'comments_sent'>[]
 }
 
 /**

@@ -10,7 +10,8 @@ import {
 import { isDiff, shownType } from './proof-type.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
-import { type NewTrailLine, numbered } from './trail.ts'
+import type { NewTrailLine } from './trail.ts'
+import { numbered } from './trail-lines.ts'
 
 export interface NewProof {
   id: string

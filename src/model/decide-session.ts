@@ -7,13 +7,14 @@ import type { Actor } from './history.ts'
 import { hasEnded, type Session, sessionMove, type WrittenTexts } from './session.ts'
 import { nextState } from './session-state.ts'
 import {
+  type Fields,
   type LineWith,
   lastOf,
   lineInQueue,
   type NewTrailLine,
   newLine,
-  numbered,
 } from './trail.ts'
+import { numbered } from './trail-lines.ts'
 
 /** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
@@ -75,8 +76,8 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
   }
   if (written) {
     const { sha256, ...texts } = written
-    const plan = newLine('plan_written', { by: 'request', sha256 })
-    const { fields, lines = [] } = sessionMove(session, { trigger: 'stated', now, before: [plan] })
+    const act = { plan_sha256: sha256, by: 'request' }
+    const { fields, lines = [] } = sessionMove(session, { trigger: 'stated', now, act })
     const ready: Session = { ...session, ...fields, trail: [...session.trail, ...lines] }
     const move = caseMove(folder, 'created', wanted.type)
     return [{ file: 'new-session', session: ready, texts }, ...move]
@@ -129,9 +130,8 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 }
 
 /**
- * Approves the plan. Throws `plan_changed` if the approved hash is not that of the current plan. The audit trail
- * stores the plan's text, as the section may be edited later. With `queued`, the session waits for its folder, and its
- * case moves when it starts.
+ * Approves the plan. Throws `plan_changed` if the approved hash is not that of the current plan. With `queued`, the
+ * session waits for its folder, and its case moves when it starts.
  */
 export function approve(
   folder: CaseFolder,
@@ -139,7 +139,6 @@ export function approve(
   plan: {
     sha256: string
     approved: string
-    text: string
     by: Actor
     sent: SentNote
     /** The hash of the standing intent that approves it. */
@@ -160,17 +159,14 @@ export function approve(
   const edit = sessionMove(session, {
     trigger: 'approve',
     now,
-    before: [
-      newLine('plan_approved', {
-        by: plan.by.who,
-        via: plan.by.from,
-        plan_sha256: plan.sha256,
-        plan: plan.text,
-        note: plan.sent.text || undefined,
-        ...(plan.standing ? { approved_by: 'standing', standing_sha256: plan.standing } : {}),
-      }),
-      ...plan.sent.lines,
-    ],
+    act: {
+      by: plan.by.who,
+      via: plan.by.from,
+      plan_sha256: plan.sha256,
+      note: plan.sent.text || undefined,
+      ...(plan.standing ? { approved_by: 'standing', standing_sha256: plan.standing } : {}),
+      ...sentFields(plan.sent),
+    },
     fields: { plan_sha256: plan.sha256 },
     comments: plan.sent.changes,
     ...(queued ? { after: [queuedLine(queued, plan.sent)] } : {}),
@@ -179,6 +175,11 @@ export function approve(
     { file: 'session', number: session.number, edit },
     ...(queued ? [] : caseMove(folder, 'approved', session.type)),
   ]
+}
+
+/** The comments that were sent, as fields of the line of the act. */
+function sentFields({ lines: [sent] }: SentNote): Fields {
+  return sent ? { comments: sent.fields.count, comments_note: sent.fields.note } : {}
 }
 
 type QueueFields = Omit<EventFields<'queued'>, 'comments'>
@@ -245,10 +246,12 @@ export interface RunEnd {
   state: keyof typeof END_TRIGGERS
   /** Why, if it did not succeed. */
   reason?: string | undefined
-  /** The context that was loaded, if the session is still to begin its planning. */
-  loaded?: NewTrailLine | undefined
+  /** The files of the case that were read, if the session is still to begin its planning. */
+  files?: readonly string[] | undefined
   /** Lines about what it made. */
   results?: readonly NewTrailLine[]
+  /** Fields of its own line, such as the hash of the plan. */
+  made?: Fields
   texts?: WrittenTexts
   evidence?: Partial<Pick<Session, 'diff' | 'tests' | 'failed_tests'>>
 }
@@ -260,32 +263,23 @@ const END_TRIGGERS = {
   abandoned: 'abandon',
 } as const
 
-/** Returns the edit that records the end of a run. The lines are in this order in every audit trail. */
+/** Returns the edit that records the end of a run. */
 export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string): Edit {
-  const { mode, state, reason, loaded, results = [], texts, evidence } = end
+  const { mode, state, reason, results = [], made, texts, evidence } = end
   const present = sessionOf(folder, id)
-  const isNew = loaded !== undefined && present.state === 'created'
-  const begun = isNew
-    ? (sessionMove(present, { trigger: 'context_loaded', now, before: [loaded] }).lines ?? [])
-    : []
-  const session: Session = isNew
-    ? { ...present, state: 'planning', trail: [...present.trail, ...begun] }
-    : present
-  const ended: NewTrailLine = {
-    event: 'agent_completed',
-    fields: { provider: session.provider, mode, state },
-  }
+  const files = present.state === 'created' ? end.files : undefined
+  const session: Session = files ? { ...present, state: 'planning' } : present
+  const isWithout = state === 'failed' || state === 'abandoned'
   const edit = sessionMove(session, {
     trigger: END_TRIGGERS[state],
     now,
     caseState: folder.case.state,
-    before: [...results, ended],
-    after: state === 'complete' ? [{ event: 'session_completed', fields: {} }] : [],
+    before: [...results],
+    act: { files, ...(isWithout ? { mode } : {}), ...made },
     ...(evidence ? { fields: evidence } : {}),
     ...(texts ? { texts } : {}),
     ...(reason === undefined ? {} : { reason }),
   })
-  edit.lines?.unshift(...begun)
   return { file: 'session', number: session.number, edit }
 }
 
@@ -294,7 +288,7 @@ export function revise(folder: CaseFolder, id: string, sent: SentNote, now: stri
   const edit = sessionMove(session, {
     trigger: 'revise',
     now,
-    before: sent.lines,
+    act: sentFields(sent),
     reason: sent.text,
     comments: sent.changes,
   })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type EventLine, plainLine } from './event-line.ts'
 import { type EventRow, given, plainSchema } from './event-row.ts'
 import { EVENTS, type EventName } from './events.ts'
-import { hash, id } from './schemas.ts'
+import { caseState, hash, id, runMode, sessionState } from './schemas.ts'
 
 const NAMES = Object.keys(EVENTS) as EventName[]
 export const ENTRY_EVENTS = NAMES.filter((name) => EVENTS[name].of === 'entry')
@@ -36,12 +36,23 @@ export function eventLine(
   return line ? line(fields, step) : plainLine(tone, event, fields)
 }
 
+/** Fields of lines that imply events, besides those of the event with the name of the line. */
+const LINE_FIELDS: Readonly<Record<string, z.core.$ZodType>> = {
+  state: sessionState,
+  case_state: caseState,
+  mode: runMode,
+  plan_sha256: hash,
+  hypothesis_sha256: hash,
+  evidence_sha256: hash,
+  comments_note: given,
+}
+
 /**
  * Whether a field of an entry may hold anybody's words: not if the table of events says that it has a word of a list,
  * an id, a hash or a name, and it has.
  */
 export function isFreeText(event: string, field: string, value: unknown): boolean {
-  const schema = rowOf(event)?.fields[field]
+  const schema = rowOf(event)?.fields[field] ?? LINE_FIELDS[field]
   return !schema || !isOwnForm(plainSchema(schema)) || !z.safeParse(schema, value).success
 }
 

@@ -122,8 +122,9 @@ export function sessionActs(
   const { number: of } = session
   const isNew = lines.some((line) => session.trail.includes(line))
   const trail = isNew ? session.trail : [...session.trail, ...lines]
-  return lines.flatMap(({ event, fields: values, number, time: at }): Act[] => {
-    const until = trail.filter((line) => line.number <= number)
+  return lines.flatMap((line): Act[] => {
+    const { event, fields: values, time: at } = line
+    const until = trail.slice(0, trail.indexOf(line) + 1)
     switch (event) {
       case 'session_created': {
         const { type, provider } = session

@@ -4,7 +4,14 @@ import type { Comment, CommentChange } from './comment.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, nextState, type SessionState, type Trigger } from './session-state.ts'
-import { type NewTrailLine, newLine, numbered, type TrailLine } from './trail.ts'
+import {
+  definedLine,
+  type Fields,
+  type NewFileLine,
+  stateInTrail,
+  type TrailLine,
+} from './trail.ts'
+import { numbered } from './trail-lines.ts'
 
 export interface FileChange {
   file: string
@@ -134,9 +141,11 @@ export interface SessionEdit {
 export interface Move {
   trigger: Trigger
   now: string
-  /** Audit lines before the one with the new state. */
-  before?: NewTrailLine[]
-  after?: NewTrailLine[]
+  /** The fields of the line of this act, besides those that every move has. */
+  act?: Fields
+  /** Audit lines before and after it. */
+  before?: NewFileLine[]
+  after?: NewFileLine[]
   fields?: SessionFields
   texts?: WrittenTexts
   comments?: CommentChange[]
@@ -152,13 +161,16 @@ export interface Move {
 export function sessionMove(session: Session, move: Move): SessionEdit {
   const state = nextState(session.state, move.trigger)
   const over = isOver(state)
-  const change = newLine('session_state_changed', {
-    old_state: session.state,
-    new_state: state,
+  // a file that a person made has no line that says them
+  const isUnsaid = stateInTrail(session.trail) === null
+  const line = definedLine(ACTS[move.trigger], {
+    ...(isUnsaid ? { provider: session.provider, from: session.state } : {}),
+    ...move.act,
     reason: move.reason,
     case_state: state === 'failed' ? move.caseState : undefined,
+    state,
   })
-  const lines = [...(move.before ?? []), change, ...(move.after ?? [])]
+  const lines = [...(move.before ?? []), line, ...(move.after ?? [])]
   return {
     fields: {
       ...move.fields,
@@ -170,6 +182,20 @@ export function sessionMove(session: Session, move: Move): SessionEdit {
     lines: numbered(session.trail, lines, move.now),
     ...(isEnded(state, false) ? { seal: { time: move.now } } : {}),
   }
+}
+
+/** What the audit trail calls the act that causes a new state. */
+const ACTS: Record<Trigger, string> = {
+  context_loaded: 'context_loaded',
+  planned: 'plan_written',
+  stated: 'plan_written',
+  approve: 'plan_approved',
+  revise: 'plan_sent_back',
+  leave_line: 'approval_taken_back',
+  start: 'session_started',
+  finish: 'session_completed',
+  fail: 'session_failed',
+  abandon: 'session_abandoned',
 }
 
 export function isSealed(session: Pick<Session, 'trail'>): boolean {

@@ -1,6 +1,7 @@
 import { faultsInRun, type RecordedRun } from './run-rules.ts'
 import { isSessionState, isStateChange, type SessionState } from './session-state.ts'
-import { stateInTrail, type TrailLine } from './trail.ts'
+import { type FileLine, stateInTrail, type TrailLine } from './trail.ts'
+import { eventsOfLines } from './trail-lines.ts'
 
 /**
  * Returns what in an audit trail cannot have been written by the service, as sentences: numbers that are missing or out
@@ -8,21 +9,22 @@ import { stateInTrail, type TrailLine } from './trail.ts'
  * plan. Takes the lines as they stand in the file.
  */
 export function faultsInTrail(
-  lines: readonly TrailLine[],
+  lines: readonly FileLine[],
   session: RecordedRun & { id: string },
   now = new Date(),
 ): string[] {
+  const events = eventsOfLines(lines)
   return [
     ...numberFaults(lines),
     ...timeFaults(lines, now),
     ...beginningFaults(lines, session.id),
-    ...stateFaults(lines),
-    ...approvalFaults(lines, session.planSha256),
-    ...(stateInTrail(lines) === 'complete' ? faultsInRun(lines, session) : []),
+    ...stateFaults(events),
+    ...approvalFaults(events, session.planSha256),
+    ...(stateInTrail(events) === 'complete' ? faultsInRun(events, session) : []),
   ]
 }
 
-function numberFaults(lines: readonly TrailLine[]): string[] {
+function numberFaults(lines: readonly FileLine[]): string[] {
   return lines.flatMap((line, index) => {
     const { number } = line
     const expected = index === 0 ? 1 : lines[index - 1]!.number + 1
@@ -41,7 +43,7 @@ function numberFaults(lines: readonly TrailLine[]): string[] {
 const MAX_SKEW_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
-function timeFaults(lines: readonly TrailLine[], now: Date): string[] {
+function timeFaults(lines: readonly FileLine[], now: Date): string[] {
   const faults: string[] = []
   for (const [index, line] of lines.entries()) {
     const before = lines[index - 1]
@@ -53,7 +55,7 @@ function timeFaults(lines: readonly TrailLine[], now: Date): string[] {
   return faults
 }
 
-function beginningFaults([first]: readonly TrailLine[], sessionId: string): string[] {
+function beginningFaults([first]: readonly FileLine[], sessionId: string): string[] {
   if (first?.event !== 'session_created') return ['it does not begin with session_created']
   return first.fields.session_id === sessionId
     ? []

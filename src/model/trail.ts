@@ -2,15 +2,35 @@ import type { EntryName, EventFields, FieldsRead } from './events.ts'
 import { isSessionState, type SessionState } from './session-state.ts'
 
 /**
- * One line of a session's audit trail. `number` is the event's id. A line that a person or another version wrote may
- * have any other event and fields, and is kept as it is: so a value is `unknown`, and no code may expect to have listed
- * all events.
+ * One event of a session's audit trail. `number` is that of its line, which may imply several events. A line that a
+ * person or another version wrote may have any other event and fields, and is kept as it is: so a value is `unknown`, and
+ * no code may expect to have listed all events.
  */
 export type TrailLine = {
-  [Name in EntryName]: { number: number; time: string; event: Name; fields: FieldsRead<Name> }
+  [Name in EntryName]: {
+    number: number
+    time: string
+    event: Name
+    fields: FieldsRead<Name>
+    /** The line that implies it and the events before it with this number; missing if the line is this event. */
+    written?: NewFileLine
+  }
 }[EntryName]
 
-/** A line as the service writes it. */
+/** A line as it is in the file: one act, and the state that it causes. trail-lines.ts has the events that it implies. */
+export interface FileLine {
+  number: number
+  time: string
+  event: string
+  fields: Fields
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A line to write, before it has a number and a time. */
+export type NewFileLine = Pick<FileLine, 'event' | 'fields'>
+
+/** A line that is one event, as the service writes it. */
 export type NewTrailLine<Names extends EntryName = EntryName> = {
   [Name in Names]: { event: Name; fields: EventFields<Name> }
 }[Names]
@@ -27,24 +47,20 @@ export function newLine<Name extends EntryName>(
   event: Name,
   fields: WithUndefined<EventFields<Name>>,
 ): NewTrailLine<Name> {
+  return definedLine(event, fields) as NewTrailLine<Name>
+}
+
+/** The same for fields of any names. */
+export function definedLine(event: string, fields: Fields): NewFileLine {
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return { event, fields: Object.fromEntries(defined) } as NewTrailLine<Name>
+  return { event, fields: Object.fromEntries(defined) }
 }
 
 export type LineWith<Name extends EntryName> = Extract<TrailLine, { event: Name }>
 
 /** Returns the next line number: the highest plus one, so that a removed line leaves a gap and no duplicate. */
-export function nextTrailNumber(trail: readonly TrailLine[]): number {
+export function nextTrailNumber(trail: readonly Pick<FileLine, 'number'>[]): number {
   return trail.reduce((highest, line) => Math.max(highest, line.number), 0) + 1
-}
-
-export function numbered(
-  trail: readonly TrailLine[],
-  lines: readonly NewTrailLine[],
-  time: string,
-): TrailLine[] {
-  const first = nextTrailNumber(trail)
-  return lines.map((line, index): TrailLine => ({ number: first + index, time, ...line }))
 }
 
 /** Returns the last line with this event. */
@@ -73,8 +89,8 @@ const MAX_LEAP = 10_000
  * out of order are dropped. If a second trail begins, it is the real one: text in a section that looks like a trail
  * always comes before.
  */
-export function trueLines(lines: readonly TrailLine[]): TrailLine[] {
-  let counted: TrailLine[] = []
+export function trueLines(lines: readonly FileLine[]): FileLine[] {
+  let counted: FileLine[] = []
   let last = 0
   for (const line of lines) {
     if (line.number === 1 && line.event === 'session_created') {

@@ -98,6 +98,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
       if (approved === sha256(text)) await storeSignature()
       const queued = base ? queuedFields(deps, place, base) : undefined
+      deps.plans.add(text)
       return store.update(
         caseId,
         (folder) => {
@@ -106,7 +107,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
           const shown = onDisk === approved ? sha256(text) : onDisk
           const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
           notes = sent.text
-          const approval = { sha256: shown, approved, text, by, sent, standing }
+          const approval = { sha256: shown, approved, by, sent, standing }
           return decided(decide.approve(folder, id, approval, now(), queued))
         },
         { texts: id, by },

@@ -1,6 +1,7 @@
 import { sessionOf } from '../model/case-folder.ts'
 import { isRunning } from '../model/session-state.ts'
-import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
+import type { NewTrailLine, TrailLine } from '../model/trail.ts'
+import { numbered } from '../model/trail-lines.ts'
 import type { SessionDeps } from './deps.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 

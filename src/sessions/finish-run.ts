@@ -136,16 +136,12 @@ async function endOf(
     const texts = { output: output || 'The plan has no steps to run.', changes, candidates }
     const trail = [...session.trail, ...compared]
     const evidence_sha256 = evidenceHash({ ...evidence, trail }, { ...texts, plan })
-    const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
     const end: RunEnd = {
       mode: 'work',
       state,
       reason,
-      results: [
-        ...outcome.left,
-        ...evidenceLines(folderDiff, steps.tests, compared),
-        ...(state === 'complete' ? [recorded] : []),
-      ],
+      results: [...outcome.left, ...evidenceLines(folderDiff, steps.tests, compared)],
+      ...(state === 'complete' ? { made: { evidence_sha256 } } : {}),
       evidence,
       // the record has the text that ran, even if somebody edited the file meanwhile
       texts: folder.texts!.plan === plan ? texts : { ...texts, plan },

@@ -6,8 +6,8 @@ import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
-import { MAX_PLAN_BYTES, type Move, sessionMove } from '../model/session.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
+import type { Fields } from '../model/trail.ts'
 import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -61,14 +61,14 @@ export async function plan(
   // store before the state change is published, so that clients find the text
   if ('result' in outcome && stopped === null) deps.plans.add(outcome.result.plan)
   const result = 'result' in outcome && stopped === null ? outcome.result : null
-  const written = result && (await writtenLines(result))
+  const made = result && (await hashesOf(result))
   const isAbandoned = job.ending === 'abandon'
   const end: RunEnd = {
     mode: 'plan',
     state: isAbandoned ? 'abandoned' : result ? 'plan_ready' : 'failed',
     reason: isAbandoned ? job.reason : (stopped ?? undefined),
-    loaded: planning.loaded,
-    ...(result && written && !isAbandoned ? { results: written, texts: result } : {}),
+    files: planning.files,
+    ...(result && made && !isAbandoned ? { made, texts: result } : {}),
     ...(output ? { texts: { output } } : {}),
   }
   await updateWithRetry(store, job, (present) => [endRun(present, session_id, end, now())], {
@@ -84,8 +84,8 @@ interface Planning {
   settings: TrustedSettings
   note: string | undefined
   signal: AbortSignal
-  /** What a runbook was read with; it is recorded with the plan. */
-  loaded?: NewTrailLine
+  /** The files that a runbook was read with; they are recorded with the plan. */
+  files?: readonly string[]
 }
 
 async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
@@ -96,8 +96,7 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   const { steps, tests } = settings
   const request = { case: folder.case, memory, steps, tests, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
-    const files = inOrder([...memory.keys()])
-    planning.loaded = { event: 'context_loaded', fields: { files } }
+    planning.files = inOrder([...memory.keys()])
     return abortable(signal, provider.runner.plan(request))
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })
@@ -146,16 +145,13 @@ function mustFit(name: string, text: string): void {
   throw new AppError('too_large', `The ${name} has ${bytes} bytes, more than the limit of 256 KiB.`)
 }
 
-async function writtenLines({ hypothesis, plan }: PlanResult): Promise<NewTrailLine[]> {
+async function hashesOf({ hypothesis, plan }: PlanResult): Promise<Fields> {
   const { scopeErrors } = await readPlan(plan)
-  const unreadable = scopeErrors.map(
-    (fields): NewTrailLine => ({ event: 'scope_unreadable', fields }),
-  )
-  return [
-    { event: 'hypothesis_written', fields: { sha256: sha256(hypothesis) } },
-    { event: 'plan_written', fields: { sha256: sha256(plan) } },
-    ...unreadable.slice(0, 1),
-  ]
+  return {
+    hypothesis_sha256: sha256(hypothesis),
+    plan_sha256: sha256(plan),
+    scope_unreadable: scopeErrors[0],
+  }
 }
 
 function stopReason(job: Job): string | null {
@@ -226,7 +222,7 @@ async function preparePrompt(
   const hasAsked = note !== '' || plan !== null
   const prompt = planPrompt(context, hasAsked ? { plan, note } : null)
   const { text, line } = await recordPrompt(deps, job, 'plan', prompt)
-  if (isFirst) await beginPlanning(deps, job, line)
+  if (isFirst) await beginPlanning(deps, job, line.fields)
   else await appendLine(deps, job, line)
   const earlier = isFirst ? undefined : deps.conversations.get(session.id)
   return {
@@ -343,12 +339,11 @@ const MAY_BE_OWN =
 export async function beginPlanning(
   { store, now }: SessionDeps,
   job: Job,
-  loaded: NewTrailLine,
+  act: Fields,
 ): Promise<void> {
   await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
-    const move: Move = { trigger: 'context_loaded', now: now(), before: [loaded] }
-    const edit = sessionMove(session, move)
+    const edit = sessionMove(session, { trigger: 'context_loaded', now: now(), act })
     return [{ file: 'session', number: session.number, edit }]
   })
 }

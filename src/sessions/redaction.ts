@@ -1,7 +1,7 @@
 import type { Edit } from '../model/case-folder.ts'
 import { isFreeText } from '../model/event-lookup.ts'
 import type { SessionEdit, SessionFields } from '../model/session.ts'
-import type { TrailLine } from '../model/trail.ts'
+import type { NewFileLine, TrailLine } from '../model/trail.ts'
 import type { Store } from '../workspace/store.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
 import {
@@ -275,11 +275,16 @@ function redactedFields(redactor: Redactor, fields: SessionFields): SessionField
  * unreadable, and a session could not be found by them.
  */
 function redactedLines(redactor: Redactor, lines: readonly TrailLine[]): TrailLine[] {
-  return lines.map((line) => {
-    const fields = Object.entries(line.fields).map(([key, value]) => [
+  const redacted = ({ event, fields }: NewFileLine): NewFileLine => {
+    const safe = Object.entries(fields).map(([key, value]) => [
       key,
-      isFreeText(line.event, key, value) ? redactor.value(value) : value,
+      isFreeText(event, key, value) ? redactor.value(value) : value,
     ])
-    return { ...line, fields: Object.fromEntries(fields) }
+    return { event, fields: Object.fromEntries(safe) }
+  }
+  return lines.map((line) => {
+    const { written } = line
+    const safe = { ...line, ...redacted(line), ...(written ? { written: redacted(written) } : {}) }
+    return safe as TrailLine
   })
 }

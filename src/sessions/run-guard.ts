@@ -13,7 +13,8 @@ import { baselineWithCase, baselineWithSession } from '../model/baseline-changes
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { isSealed, type Session } from '../model/session.ts'
-import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
+import type { NewTrailLine, TrailLine } from '../model/trail.ts'
+import { numbered } from '../model/trail-lines.ts'
 import { bootId } from '../platform/processes.ts'
 import {
   type LeftProcess,

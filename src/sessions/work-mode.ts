@@ -175,8 +175,7 @@ async function begin(
     const session = sessionOf(folder, job.session_id)
     const { provider } = session
     const runs = runsSteps && provider !== OWN_PROVIDER ? { runs: 'steps' as const } : {}
-    const started: NewTrailLine = { event: 'session_started', fields: { provider, ...runs } }
-    const edit = sessionMove(session, { trigger: 'start', now: now(), after: [started] })
+    const edit = sessionMove(session, { trigger: 'start', now: now(), act: runs })
     return [{ file: 'session', number: session.number, edit }]
   }
   const folder = await (start ? start(decide) : updateWithRetry(store, job, decide))

@@ -6,7 +6,7 @@ import { readStatement } from '../model/approval-statement.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import { type LineWith, standingApproval, type TrailLine, trueLines } from '../model/trail.ts'
+import { type FileLine, standingApproval, type TrailLine, trueLines } from '../model/trail.ts'
 import type { FileVersion, RecordHistory, SessionVersion } from './record-history.ts'
 import type { Claim, Failure } from './result.ts'
 
@@ -51,11 +51,11 @@ export async function changedSession(
   return failures
 }
 
-type GoneLine = { line: TrailLine; commit: string }
+type GoneLine = { line: FileLine; commit: string }
 
 /** Without the lines that only have another number now, as each after a removed one, unless that is all. */
 function removedFrom(text: string, gone: readonly GoneLine[]): readonly GoneLine[] {
-  const withoutNumber = (line: TrailLine) => trailLineText({ ...line, number: 0 })
+  const withoutNumber = (line: FileLine) => trailLineText({ ...line, number: 0 })
   const present = new Set(linesOf(text).map(withoutNumber))
   const removed = gone.filter(({ line }) => !present.has(withoutNumber(line)))
   return removed.length > 0 ? removed : gone
@@ -64,7 +64,7 @@ function removedFrom(text: string, gone: readonly GoneLine[]): readonly GoneLine
 /** Whether the present text is what comes from giving the sealed one other numbers. */
 async function isRenumbered(
   { number, text }: SessionVersion,
-  { fields }: LineWith<'session_sealed'>,
+  { fields }: FileLine,
   present: string,
 ): Promise<boolean> {
   const moves = linesOf(present).filter((line) => line.event === 'renumbered')
@@ -172,17 +172,17 @@ export function goneSignature(
 }
 
 /** The lines of a trail that count. */
-function linesOf(text: string): TrailLine[] {
+function linesOf(text: string): FileLine[] {
   return trueLines(readTrail(text)?.lines.map(({ line }) => line) ?? [])
 }
 
 /** A merge replaces these when it gives a session another number. */
-function isReplaceable({ event }: TrailLine): boolean {
+function isReplaceable({ event }: FileLine): boolean {
   return event === 'session_sealed' || event === 'renumbered'
 }
 
-function isSeal(line: TrailLine): line is LineWith<'session_sealed'> {
-  return line.event === 'session_sealed'
+function isSeal({ event }: FileLine): boolean {
+  return event === 'session_sealed'
 }
 
 const MAX_NAMED = 3

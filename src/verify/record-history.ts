@@ -3,7 +3,7 @@ import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { readBlobs } from '../git/contents.ts'
 import { EACH_PARENT, gitLog } from '../git/log.ts'
 import { readTrail } from '../markdown/trail.ts'
-import { type TrailLine, trueLines } from '../model/trail.ts'
+import { type FileLine, trueLines } from '../model/trail.ts'
 import { UUID } from '../model/words.ts'
 
 /** What a file of a case once was. */
@@ -23,7 +23,7 @@ export interface SessionVersion extends Pick<FileVersion, 'caseId' | 'commit'> {
   number: number
   text: string
   /** The lines of its trail that count. */
-  lines: TrailLine[]
+  lines: FileLine[]
 }
 
 export interface RecordHistory {

@@ -281,6 +281,8 @@ function isChanged(error: unknown): boolean {
 function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseFolder): typeof edit {
   const trail = sessions.find((session) => session.number === edit.number)?.trail ?? []
   const first = nextTrailNumber(trail)
-  const lines = edit.edit.lines?.map((line, index) => ({ ...line, number: first + index }))
-  return lines ? { ...edit, edit: { ...edit.edit, lines } } : edit
+  const { lines: added = [] } = edit.edit
+  const by = first - (added[0]?.number ?? first)
+  const lines = added.map((line) => ({ ...line, number: line.number + by }))
+  return { ...edit, edit: { ...edit.edit, lines } }
 }

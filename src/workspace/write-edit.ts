@@ -22,6 +22,7 @@ import { AppError } from '../model/app-error.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
+import { eventsOfLines } from '../model/trail-lines.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './late-saves/trackers.ts'
@@ -136,7 +137,7 @@ function withTrueFields(
 /** Returns the session after its file has this text. */
 function sessionAfter(value: Session, edit: SessionEdit, text: string): Session {
   const lines = readTrail(text)?.lines.map((each) => each.line) ?? []
-  return { ...value, ...edit.fields, trail: trueLines(lines) }
+  return { ...value, ...edit.fields, trail: eventsOfLines(trueLines(lines)) }
 }
 
 async function made({ path, within }: Place, text: string): Promise<StagedEdit> {

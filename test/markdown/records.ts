@@ -24,7 +24,8 @@ import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trai
 import { appendSeal, appendTrail } from '../../src/markdown/trail-edit.ts'
 import type { FailedTest } from '../../src/model/failed-test.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
-import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
+import type { NewFileLine, TrailLine } from '../../src/model/trail.ts'
+import { numbered } from '../../src/model/trail-lines.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 import { hostileText } from '../fixtures/markdown-text.ts'
@@ -289,7 +290,8 @@ t.test('the trail is found below any text, and put back after any damage', async
       ),
       (found) => {
         const head = text.slice(0, text.indexOf(lines[0]!))
-        const restored = appendTrail(head + found.map((line) => `${line}\n`).join(''), TRAIL, more)
+        const body = found.map((line) => `${line}\n`).join('')
+        const restored = appendTrail(`${head}${body}\n</details>\n`, TRAIL, more)
         deepEqual(
           readTrail(restored)!.lines.map((each) => each.line),
           [...TRAIL, ...more],
@@ -422,8 +424,8 @@ t.test('a seal holds every byte before it', async (t) => {
     seal: { time: NOW },
   })
   t.strictSame(readSession(ended, SESSION_ORIGIN).problems, [])
-  t.match(ended, /session_sealed sha256=[0-9a-f]{64}\n$/)
-  const seal = ended.lastIndexOf('\n', ended.length - 2) + 1
+  t.match(ended, /session_sealed sha256=[0-9a-f]{64}\n\n<\/details>\n$/)
+  const seal = ended.search(/^\d+\. \S+ session_sealed/m)
   const codes = (changed: string) =>
     readSession(changed, SESSION_ORIGIN).problems.map((p) => p.code)
   let unnoticed = 0
@@ -437,6 +439,11 @@ t.test('a seal holds every byte before it', async (t) => {
   t.strictSame(codes(ended.replace('session_sealed', 'session_sealex')), ['session_changed'])
   t.strictSame(codes(ended.replace(/sha256=./, 'sha256=x')), ['session_changed'])
   t.strictSame(codes(`${ended}more\n`), ['session_changed'], 'text added behind it')
+  t.strictSame(codes(ended.replace('</details>', 'more')), ['session_changed'])
+  const older = ended.replace(/<details>\n\n/, '')
+  const plain = appendSeal(older.slice(0, older.search(/^\d+\. \S+ session_sealed/m)), NOW)
+  t.match(plain, /session_sealed sha256=[0-9a-f]{64}\n$/, 'an older file ends with it')
+  t.strictSame(readSession(plain, SESSION_ORIGIN).problems, [])
 })
 
 t.test('evidence that is no longer what the session completed with is noticed', async (t) => {
@@ -446,18 +453,10 @@ t.test('evidence that is no longer what the session completed with is noticed', 
   const codes = async (changed: string) =>
     (await readSessionTexts(changed, sessionOf(changed))).problems.map((each) => each.code)
   const fields = { evidence_sha256: evidenceHash({ diff, tests, failed_tests: [] }, texts) }
-  const trails: [name: string, lines: NewTrailLine[]][] = [
-    [
-      'a line',
-      [
-        { event: 'evidence_recorded', fields },
-        { event: 'session_completed', fields: {} },
-      ],
-    ],
-    [
-      'session_completed, as in older files',
-      [{ event: 'session_completed', fields } as unknown as NewTrailLine],
-    ],
+  const trails: [name: string, lines: NewFileLine[]][] = [
+    ['its line', [{ event: 'session_completed', fields: { ...fields, state: 'complete' } }]],
+    ['a line without a state, as in older files', [{ event: 'evidence_recorded', fields }]],
+    ['session_completed, as in older files', [{ event: 'session_completed', fields }]],
   ]
   for (const [name, lines] of trails)
     await t.test(`by ${name}`, async (t) => {
@@ -466,10 +465,6 @@ t.test('evidence that is no longer what the session completed with is noticed', 
         texts,
         lines: numbered(TRAIL, lines, NOW),
       })
-      t.match(
-        appendSeal(text, NOW),
-        new RegExp(`session_sealed sha256=\\w{64} evidence_sha256=${fields.evidence_sha256}\n$`),
-      )
       t.strictSame(await codes(text), [])
       t.strictSame(await codes(text.replace('The plan', 'A plan')), ['session_changed'])
       t.strictSame(await codes(text.replace('ok 1\n', 'ok 2\n')), ['session_changed'])

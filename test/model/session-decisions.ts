@@ -170,7 +170,11 @@ t.test('a new session has its first line, and moves its case', async (t) => {
 })
 
 t.test('one move writes its line, its fields, and the seal that ends a session', async (t) => {
-  const executing = session('executing')
+  const trail = trailOf(
+    ['session_created', { provider: 'claude' }],
+    ['session_state_changed', { old_state: 'approved', new_state: 'executing' }],
+  )
+  const executing = session('executing', { trail })
   const finished = sessionMove(executing, {
     trigger: 'finish',
     now: NOW,
@@ -180,13 +184,16 @@ t.test('one move writes its line, its fields, and the seal that ends a session',
   t.strictSame(finished, {
     fields: { state: 'complete', completed_at: NOW },
     lines: [
-      {
-        number: 3,
-        time: NOW,
-        event: 'session_state_changed',
-        fields: { old_state: 'executing', new_state: 'complete', reason: 'r' },
-      },
-    ],
+      ['agent_completed', { provider: 'claude', mode: 'work', state: 'complete' }],
+      ['session_state_changed', { old_state: 'executing', new_state: 'complete', reason: 'r' }],
+      ['session_completed', {}, { reason: 'r', state: 'complete' }],
+    ].map(([event, fields, line]) => ({
+      number: 3,
+      time: NOW,
+      event,
+      fields,
+      ...(line ? { written: { event, fields: line } } : {}),
+    })),
   })
   const failed = sessionMove(executing, { trigger: 'fail', now: NOW, caseState: 'PLANNING' })
   t.match(failed, { seal: { time: NOW }, lines: [{ fields: { case_state: 'PLANNING' } }] })
@@ -230,7 +237,6 @@ const sent = {
 const plan = {
   sha256: 'aa',
   approved: 'aa',
-  text: 'The plan',
   by: { who: 'Ada', from: 'console' as const },
 }
 
@@ -249,11 +255,10 @@ t.test('a plan is approved as it is, once, with the words that were sent', async
             by: 'Ada',
             via: 'console',
             plan_sha256: 'aa',
-            plan: 'The plan',
             note: 'Do it.',
           },
         },
-        { number: 4, event: 'session_state_changed', fields: { new_state: 'approved' } },
+        { number: 3, event: 'session_state_changed', fields: { new_state: 'approved' } },
       ],
     },
   })
@@ -382,7 +387,11 @@ t.test('a plan that a run may have written has to be read', async (t) => {
 t.test('the end of a run has its lines in order', async (t) => {
   const tests = { run: 2, passed: 2, failed: 0 }
   const results = [{ event: 'tests_read' as const, fields: tests }]
-  const at = folder({ state: 'executing' })
+  const begun = trailOf(
+    ['session_created', { provider: 'runbook' }],
+    ...movesOf('approved', 'executing'),
+  )
+  const at = folder({ state: 'executing', trail: begun })
   const ended = endRun(
     at,
     READY.id,

@@ -29,8 +29,8 @@ export interface EventStream {
   /** The route returns it. Middleware must not set headers on it: they have been sent. */
   readonly response: Response
   readonly isOpen: boolean
-  /** False if the client is gone, or was dropped just now because it does not read. */
-  send(event: StreamEvent): boolean
+  /** Sends them at once. False if the client is gone, or was dropped just now because it does not read. */
+  send(...events: StreamEvent[]): boolean
   /** Same as `send`, for events that `encodeEvent` has encoded. */
   sendBytes(bytes: Uint8Array): boolean
   /**
@@ -74,7 +74,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     get isOpen() {
       return isOpen
     },
-    send: (event) => stream.sendBytes(Buffer.from(encodeEvent(event))),
+    send: (...events) => stream.sendBytes(Buffer.from(events.map(encodeEvent).join(''))),
     sendBytes(bytes) {
       if (!isOpen) return false
       if (backlog.isStalled()) {

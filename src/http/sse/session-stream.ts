@@ -2,7 +2,7 @@ import { outputEnvelope, type SessionOutput, trailEnvelope } from '../../events/
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
-import type { EventStream } from './event-stream.ts'
+import type { EventStream, StreamEvent } from './event-stream.ts'
 
 /** Output that waits for the end of the replay. A client with more of it is too slow. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024
@@ -12,7 +12,8 @@ type FeedItem = { session: Session } | { output: SessionOutput } | 'gone'
 /** Of a session only the number of its last entry: the newest session has all entries before it. */
 type Waiting = { upTo: number } | { output: SessionOutput } | 'gone'
 
-/** Sends items in order: each audit log entry after number `after` once. A long replay waits for the client. */
+/** Sends items in order: each audit log entry after number `after` once. The events of an entry are sent together, and the
+ * last one has its number as id, so that a client resumes between entries. A long replay waits for the client. */
 export function createEventQueue(
   stream: Pick<EventStream, 'isOpen' | 'send' | 'drained' | 'end' | 'drop'>,
   after: number,
@@ -26,11 +27,18 @@ export function createEventQueue(
 
   async function sendTrail(upTo: number): Promise<void> {
     const session = newest! // may have later entries, which are further back in the queue
-    for (const line of session.trail) {
-      if (line.number <= sent || line.number > upTo || !stream.isOpen) continue
-      sent = line.number
+    const { trail } = session
+    let events: StreamEvent[] = []
+    for (const [index, line] of trail.entries()) {
+      const { number, event } = line
+      if (number <= sent || number > upTo || !stream.isOpen) continue
       const data = JSON.stringify(trailEnvelope(session, line))
-      stream.send({ event: line.event, data, id: line.number })
+      const isLast = trail[index + 1]?.number !== number
+      events.push({ event, data, ...(isLast ? { id: number } : {}) })
+      if (!isLast) continue
+      sent = number
+      stream.send(...events)
+      events = []
       if (replaying) await stream.drained()
     }
     replaying = false

@@ -1,5 +1,6 @@
 import { isSealed, type Session } from '../../model/session.ts'
 import type { TrailLine } from '../../model/trail.ts'
+import { eventsOfLines } from '../../model/trail-lines.ts'
 import { findBodyStart } from '../document.ts'
 import { choose, hasChange } from '../merge.ts'
 import { mergeRecord } from '../merge-record.ts'
@@ -165,7 +166,7 @@ export async function numberedAs(
 }
 
 function trailIn(text: string): TrailLine[] {
-  return readTrail(text)?.lines.map(({ line }) => line) ?? []
+  return eventsOfLines(readTrail(text)?.lines.map(({ line }) => line) ?? [])
 }
 
 /** Returns the version with another text above its trail, if that is still the same session. */

@@ -44,7 +44,7 @@ export async function planInTerminal(
   const present = await store.read(case_id)
   const { provider, state } = sessionOf(present, session_id)
   if (state === 'created') {
-    await beginPlanning(deps, job, { event: 'context_loaded', fields: { files: ['case.md'] } })
+    await beginPlanning(deps, job, { files: ['case.md'] })
   }
   await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
   const presented = await talk.nextPlan(job.signal)
@@ -59,7 +59,7 @@ export async function planInTerminal(
     Object.assign(end, {
       state: 'plan_ready',
       texts: { plan, ...(hypothesis === null ? {} : { hypothesis }) },
-      results: [{ event: 'plan_written', fields: { sha256: sha256(plan) } }],
+      made: { plan_sha256: sha256(plan) },
     } satisfies Partial<RunEnd>)
   } else end.reason = whyNoPlan(job)
   await updateWithRetry(store, job, (folder) => [endRun(folder, session_id, end, now())], {
