@@ -163,13 +163,14 @@ for (const sealed of [false, true]) {
       .replace('# Session 2:', '# Session 3:')
       .replace('- `2-test.tap`: 2-test.tap says', '- `3-test.tap`: 2-test.tap says')
       .replace(/^4\. \S+ session_sealed.*\n/m, '')
+      .replace(/\n<\/details>\n$/, '')
     t.equal(space.read(3).slice(0, expected.length), expected, 'nothing else is changed')
     const lines = space.read(3).slice(expected.length)
     t.match(
       lines,
       sealed
-        ? /^5\. \S+ renumbered from=2 to=3 was_sealed=\w{64}\n6\. \S+ session_sealed sha256=\w{64}\n$/
-        : /^3\. 2026-11-21T08:00:00\.000Z renumbered from=2 to=3\n$/,
+        ? /^5\. \S+ renumbered from=2 to=3 was_sealed=\w{64}\n6\. \S+ session_sealed sha256=\w{64}\n\n<\/details>\n$/
+        : /^3\. 2026-11-21T08:00:00\.000Z renumbered from=2 to=3\n\n<\/details>\n$/,
     )
     if (sealed)
       t.strictSame(await space.check(true), { fixed: [], left: [], findings: [], notes: [] })

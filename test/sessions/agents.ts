@@ -242,7 +242,7 @@ echo begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`
     const prompt = artifact(ref, '2-work-prompt.md')
     t.ok(prompt.includes(done.plan) && prompt.includes(done.plan_sha256))
     const record = recordOf(service, ref, 2)
-    t.match(record, `via=api plan_sha256=${done.plan_sha256} plan="1. Write made.txt`)
+    t.match(record, `via=api plan_sha256=${done.plan_sha256} state=approved\n`)
   })
 
   await t.test('a conversation that stands in the file alone is not gone on with', async (t) => {
@@ -253,7 +253,7 @@ echo begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`
     t.match(record, /notes_unlisted agent_session=2/)
     const again = async (number: number) => {
       await must(service, 'POST', `${ref.path}/revise`, { note: 'again' })
-      await until(() => recordOf(service, ref).split('new_state=plan_ready').length > number)
+      await until(() => recordOf(service, ref).split(' state=plan_ready').length > number)
       return artifact(ref, `1-plan-agent-${number}.log`)
     }
     t.match(await again(2), /--resume [0-9a-f-]{36}/, 'its own, from this process')

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
+import { eventsOfLines } from '../../src/model/trail-lines.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import {
   git,
@@ -61,7 +62,8 @@ async function occupied(t: Test, script = '') {
   }
 }
 
-const trailOf = (ref: Ref) => readTrail(recordOf(service, ref))!.lines.map(({ line }) => line)
+const trailOf = (ref: Ref) =>
+  eventsOfLines(readTrail(recordOf(service, ref))!.lines.map(({ line }) => line))
 
 function reasonOf(ref: Ref): string {
   const line = trailOf(ref).findLast(({ event }) => event === 'session_state_changed')

@@ -234,7 +234,7 @@ async function faults(t: Test, provider: RealAgentId): Promise<void> {
   }
 
   function failed(t: Test, ref: Ref, session: { state: string; plan: string }): void {
-    const [, reason = ''] = /new_state=failed reason=("(?:[^"\\]|\\.)*")/.exec(trail(ref)) ?? []
+    const [, reason = ''] = /session_failed .*?reason=("(?:[^"\\]|\\.)*")/.exec(trail(ref)) ?? []
     t.equal(session.state, 'failed', trail(ref))
     t.match(reason && JSON.parse(reason), SENTENCE)
     t.strictSame(processesOf(ref.id), [])

@@ -150,7 +150,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
     t.match(await must(service, 'GET', each.path), { state: 'plan_ready', queue: null })
     t.match(
       readFileSync(fileOf(each), 'utf8'),
-      /old_state=approved new_state=plan_ready reason="The service died while the session was waiting in line\."\n$/,
+      /approval_taken_back reason="The service died while the session was waiting in line\." state=plan_ready\n\n<\/details>\n$/,
     )
   }
   t.strictSame(await must(service, 'GET', '/queue'), [])
@@ -251,7 +251,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   t.strictSame(processesOf(stoppable.id), [])
   const file = readFileSync(fileOf(stoppable), 'utf8')
   t.match(file, /^state: failed$/m)
-  t.match(file, /begun[\s\S]*service was stopped[\s\S]* session_sealed [^\n]*\n$/)
+  t.match(file, /begun[\s\S]*service was stopped[\s\S]* session_sealed [^\n]*\n\n<\/details>\n$/)
 })
 
 const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`

@@ -108,7 +108,7 @@ t.test(
       'it is no text, so it is no proof',
     )
     const text = recordOf(service, ref)
-    t.match(text, /session_sealed sha256=[0-9a-f]{64}\n$/)
+    t.match(text, /session_sealed sha256=[0-9a-f]{64}\n\n<\/details>\n$/)
     t.match(text, /diff_taken diff=null reason=/)
     t.strictSame(
       events.slice(-3).map(({ event_type }) => event_type),

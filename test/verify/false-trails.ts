@@ -44,27 +44,40 @@ const doubled =
     return lines.toSpliced(at, 0, lines[at]!)
   }
 
-const APPROVED = /old_state=plan_ready new_state=approved/
+const APPROVED = / plan_approved /
 
 /** The session waited in line and its plan went back; `again` is what comes before it is approved once more. */
 const takenBack =
-  (again: readonly string[]): Forge =>
+  (again: (approved: string) => string[]): Forge =>
   (lines) => {
     const at = lines.findIndex((line) => APPROVED.test(line))
     const approved = lines[at]!
-    const back = approved.replace(APPROVED, 'old_state=approved new_state=plan_ready reason=x')
-    const repeated = lines.filter((line) => again.some((event) => isLineOf(line, event)))
-    return lines.toSpliced(at + 1, 0, back, ...repeated, approved)
+    const back = approved.replace(
+      / plan_approved .*/,
+      ' approval_taken_back reason=x state=plan_ready',
+    )
+    return lines.toSpliced(at + 1, 0, back, ...again(approved))
   }
 
 /** The trails are numbered and sealed again, and no history shows what they were. */
 const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
-  ['no start', without('session_started'), /it has no session_started/],
+  ['no start', without('session_started'), /goes from approved to complete/],
   ['no guard', without('guarded'), /it has no guarded/],
   ['no diff', without('diff_taken'), /it has no diff_taken/],
-  ['no evidence', without('evidence_recorded'), /it has no evidence_recorded/],
-  ['no end of the run', without('agent_completed'), /it has no agent_completed/],
-  ['no completion', without('session_completed'), /it has no session_completed/],
+  [
+    'no evidence',
+    changed('session_completed', / evidence_sha256=\w+/, ''),
+    /it has no evidence_recorded/,
+  ],
+  [
+    'a bare end, as in an older file',
+    changed(
+      'session_completed',
+      /session_completed .*/,
+      'session_state_changed old_state=executing new_state=complete',
+    ),
+    /it has no agent_completed; it has no session_completed/,
+  ],
   ['no proof', without('proof_attached'), /it has no proof_attached/],
   ['no test counts', without('tests_read'), /tests_read does not say what/],
   [
@@ -103,19 +116,16 @@ const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
     swapped('diff_taken'),
     /line \d+ \(diff_taken\) is out of place/,
   ],
-  [
-    'an end before the evidence',
-    swapped('evidence_recorded'),
-    /\(evidence_recorded\) is out of place/,
-  ],
-  [
-    'an approval after the start',
-    swapped('plan_approved'),
-    /no line before it says what was approved/,
-  ],
+  ['an end before the test counts', swapped('tests_read'), /\(tests_read\) is out of place/],
+  ['an approval after the start', swapped('plan_approved'), /goes from plan_ready to executing/],
   [
     'an approval that was taken back',
-    takenBack([]),
+    takenBack((approved) => [
+      approved.replace(
+        / plan_approved .*/,
+        ' session_state_changed old_state=plan_ready new_state=approved',
+      ),
+    ]),
     /says approved, and no line before it says what was approved/,
   ],
   [
@@ -152,14 +162,28 @@ t.test('a trail that the service cannot have written is found without a history'
   const text = readFileSync(path, 'utf8')
   t.strictSame(await faultsIn(text), [])
   // a plan that is edited by hand and approved at once leaves no line of its edit
-  t.strictSame(await faultsIn(text.replace(/(plan_written sha256=)\w+/, `$1${'0'.repeat(64)}`)), [])
-  t.strictSame(await faultsIn(withForgedTrail(text, takenBack(['plan_approved']))), [])
+  t.strictSame(
+    await faultsIn(text.replace(/(plan_written .*plan_sha256=)\w+/, `$1${'0'.repeat(64)}`)),
+    [],
+  )
+  t.strictSame(
+    await faultsIn(
+      withForgedTrail(
+        text,
+        takenBack((approved) => [approved]),
+      ),
+    ),
+    [],
+  )
   for (const [name, forge, message] of FORGERIES) {
     const forged = withForgedTrail(text, forge)
     t.not(forged, text, name)
     t.match((await faultsIn(forged)).join('; '), message, name)
   }
-  writeFileSync(path, withForgedTrail(text, without('evidence_recorded')))
+  writeFileSync(
+    path,
+    withForgedTrail(text, changed('session_completed', / evidence_sha256=\w+/, '')),
+  )
   repo.commit(`Change the price\n\n${trailer}\n`)
   const { commits } = await repo.verify({ range: 'HEAD~1..HEAD' })
   t.match(commits[0]!.claims[0]!.failures, [{ code: 'trail_gap', message: /evidence_recorded/ }])

@@ -1,6 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import { eventLine } from '../../model/event-lookup.ts'
-import type { TrailLine } from '../../model/trail.ts'
+import type { FileLine } from '../../model/trail.ts'
+import { linesOfEvents } from '../../model/trail-lines.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { TextBox } from '../shell/text-box.tsx'
@@ -15,7 +16,7 @@ const MAX_VALUE = 16_384
 /** The audit trail of the session: its newest entries, or a page of it. */
 export function TrailTable({ data }: { data: SessionPageData }) {
   const { session, query } = data
-  const { trail } = session
+  const trail = linesOfEvents(session.trail)
   const last = Math.max(1, Math.ceil(trail.length / PAGE))
   const page = query.trailPage === null ? null : Math.min(query.trailPage, last)
   const lines = page === null ? trail.slice(-NEWEST) : trail.slice((page - 1) * PAGE, page * PAGE)
@@ -75,7 +76,7 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
   )
 }
 
-function TrailRow({ line }: { line: TrailLine }) {
+function TrailRow({ line }: { line: FileLine }) {
   const { number, time, event } = line
   const sentence = sentenceOf(line)
   const fields = Object.entries(line.fields).filter(
@@ -104,13 +105,15 @@ function TrailRow({ line }: { line: TrailLine }) {
 const SAID = ['tool', 'kind', 'title', 'status']
 
 /** What a tool call did, as a sentence; null for other entries, whose fields speak for themselves. */
-function sentenceOf({ event, fields }: TrailLine): string | null {
+function sentenceOf({ event, fields }: FileLine): string | null {
   return event === 'tool_call' ? (eventLine(event, fields)?.text ?? null) : null
 }
 
 /** Only what an operator must not overlook has a colour. */
-function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
-  const tone = eventLine(event, fields)?.tone
+function toneOf({ event, fields }: FileLine): 'bad' | 'warn' | undefined {
+  const { state } = fields
+  const moved = state && eventLine('session_state_changed', { new_state: state })
+  const tone = (moved || eventLine(event, fields))?.tone
   return tone === 'bad' || tone === 'warn' ? tone : undefined
 }
 
