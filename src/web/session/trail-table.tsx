@@ -112,8 +112,11 @@ function sentenceOf({ event, fields }: FileLine): string | null {
 /** Only what an operator must not overlook has a colour. */
 function toneOf({ event, fields }: FileLine): 'bad' | 'warn' | undefined {
   const { state } = fields
-  const moved = state && eventLine('session_state_changed', { new_state: state })
-  const tone = (moved || eventLine(event, fields))?.tone
+  const line =
+    typeof state === 'string'
+      ? eventLine('session_state_changed', { new_state: state })
+      : eventLine(event, fields)
+  const tone = line?.tone
   return tone === 'bad' || tone === 'warn' ? tone : undefined
 }
 
