@@ -58,7 +58,10 @@ const options = {
 /** What is in memory before a part that `import()` loads, by the file that loads it; the first that fits. */
 const LOADED_BEFORE = [
   [/^src\/(cli|cli\/run-program)\.ts$/, ['src/main.ts']],
-  [/^src\/cli\/(?!commands\/(serve|mcp)\.ts)/, ['src/cli/commands.ts', 'src/cli/before-action.ts']],
+  [
+    /^src\/cli\/(?!commands\/(serve|agent\/mcp)\.ts)/,
+    ['src/cli/commands.ts', 'src/cli/before-action.ts'],
+  ],
   [/^src\/http\//, ['src/http/app.ts', 'src/cli/before-action.ts']],
   [/^src\/(web|runners)\//, ['src/web/site.ts', 'src/serve.ts', 'src/cli/before-action.ts']],
   [/^src\//, ['src/cli/before-action.ts']],

@@ -1,6 +1,6 @@
 /**
  * Five wishes on a real repository, with a scripted agent in auto mode that speaks through the installed hooks of Claude
- * Code and `casefile mcp`: seconds from the wish to the first allowed write, what of the calls outside is denied, and what
+ * Code and `casefile agent mcp`: seconds from the wish to the first allowed write, what of the calls outside is denied, and what
  * the record says. The operator approves at once, so their own time is not in it.
  * `node bench/intents.mjs [--program dist/cli.js] [--repository .]`
  */
@@ -74,9 +74,9 @@ const OUTSIDE = [
 const casefile = (...args) =>
   execFileSync(process.execPath, [program, ...args], { cwd: root, env, encoding: 'utf8' })
 
-/** A client of `casefile mcp`. */
+/** A client of `casefile agent mcp`. */
 function openMcp() {
-  const child = spawn(process.execPath, [program, 'mcp'], { cwd: root, env })
+  const child = spawn(process.execPath, [program, 'agent', 'mcp'], { cwd: root, env })
   /** @type {Map<number, (message: any) => void>} */
   const waiting = new Map()
   let progress = 0
@@ -142,7 +142,7 @@ function openAgent(hooks, session, shell) {
 /** @param {Wish} wish @param {any} setting */
 async function carryOut({ wish, file, paths, proof }, { hooks, mcp, shell, url, number }) {
   const { id } = JSON.parse(casefile('new', wish, '--json'))
-  casefile('use', id.slice(0, 8))
+  casefile('agent', 'use', id.slice(0, 8))
   const agent = openAgent(hooks, `intent-${number}`, shell)
   const began = performance.now()
   await agent.tell('UserPromptSubmit', { prompt: wish })
@@ -208,7 +208,7 @@ try {
       if (address) found(address)
     })
   })
-  casefile('hooks', 'install', 'claude', '--yes')
+  casefile('agent', 'install', 'claude', '--yes')
   const { hooks } = JSON.parse(readFileSync(join(root, '.claude/settings.local.json'), 'utf8'))
   const mcp = openMcp()
   const shell = openShell()

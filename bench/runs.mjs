@@ -27,7 +27,7 @@ export const runsSuite = {
     const { root, stateDir } = workspace
     makeProject(root, size)
     const places = ['--root', root, '--state-dir', stateDir]
-    await timeOf([options.program, 'trust', '--yes', ...places])
+    await timeOf([options.program, 'doctor', '--trust', '--yes', ...places])
     const casefile = await startCasefile(workspace, options)
     await untilWatching(casefile)
     /** @type {{ plan: number[], end: number[], start: number[], step: number[], shell: number[] }} */

@@ -10,18 +10,19 @@ const BEGINNING = `# The command line
 $ casefile list                      # what needs you comes first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
 $ casefile approve "sign-in"         # read the plan, approve exactly that, watch the run
-$ casefile proof add "sign-in" --artifact 1-test.tap
-$ casefile proof verify "sign-in"      # shows it, and asks
+$ casefile prove "sign-in"           # what is missing
+$ casefile prove add "sign-in" --artifact 1-test.tap
+$ casefile prove verify "sign-in"    # shows it, and asks
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 
 - **Names.** Name a case by its id, the start of its id, or part of its title; if several match, the command lists them
   and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Without a case,
-  \`approve\`, \`plan\` and \`tail\` let you choose. Name a proof, comment or webhook by the start of its id.
+  \`approve\`, \`session plan\` and \`session watch\` let you choose. Name a proof, comment or webhook by the start of its id.
 - **Without a service.** If \`casefile serve\` runs for the workspace, commands use it. Otherwise commands that only show
   something read the files. The others own the workspace while they run, and what they started stops when they end.
-- **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`tail\` prints one event per line.
-  Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
+- **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`session watch\` prints one event
+  per line. Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
 - **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
@@ -33,7 +34,7 @@ export function docsPage(program: Command): string {
     groups.set(group, [...(groups.get(group) ?? []), command])
   }
   const parts = [...groups].flatMap(([group, commands]) => [
-    `## ${group.replace(/:$/, '')}`,
+    `## ${group === 'Hidden' ? 'For hooks and scripts' : group}`,
     ['command | what it does', '--- | ---', ...commands.flatMap(rows)].join('\n'),
   ])
   const start = [BEGINNING.trimEnd(), sharedOptions(), exitCodes(program)]

@@ -314,7 +314,7 @@ function keysOf(value: unknown): Set<string> {
   return keys
 }
 
-t.test('docs/mcp.md has every client start casefile mcp', async (t) => {
+t.test('docs/mcp.md has every client start casefile agent mcp', async (t) => {
   const blocks = blocksOf(readPage('docs/mcp.md'))
   const started = blocks.flatMap(({ language, code, line }) => {
     if (language === 'json') return [[line, ...serverIn(JSON.parse(code))]]
@@ -323,7 +323,11 @@ t.test('docs/mcp.md has every client start casefile mcp', async (t) => {
   })
   t.equal(started.length, 5)
   for (const [line, ...command] of started) {
-    t.match(command.join(' '), /^casefile mcp( --root \$\{workspaceFolder\})?$/, `line ${line}`)
+    t.match(
+      command.join(' '),
+      /^casefile agent mcp( --root \$\{workspaceFolder\})?$/,
+      `line ${line}`,
+    )
   }
   const typed = blocks
     .filter(({ language }) => language === 'sh')
@@ -332,7 +336,7 @@ t.test('docs/mcp.md has every client start casefile mcp', async (t) => {
   for (const line of typed)
     t.match(
       line,
-      /^(\w+ mcp add casefile (-- )?casefile mcp$|npx .*--cli casefile mcp --method tools\/)/,
+      /^(\w+ mcp add casefile (-- )?casefile agent mcp$|npx .*--cli casefile agent mcp --method tools\/)/,
     )
 })
 

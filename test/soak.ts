@@ -243,7 +243,8 @@ t.test(
     t.equal((await service.stop()).code, 0)
     t.strictSame(await leftovers(t.testdirName), [], 'no temporary file is left')
     const checked = await runBuilt([
-      'check',
+      'doctor',
+      '--check',
       '--root',
       scene.root,
       '--state-dir',

@@ -21,7 +21,7 @@ export interface CheckResult extends FixReport {
   notes: string[]
 }
 
-/** The exit codes of `casefile check`. */
+/** The exit codes of `casefile doctor --check`. */
 export const CHECK_EXIT = { clean: 0, problems: 1, failed: 2 } as const
 
 /** Checks a workspace, fixes what it can if `fix` is set, and returns the remaining problems. */
@@ -49,7 +49,7 @@ async function notesOn({ layout, hasServed }: Snapshot): Promise<string[]> {
   return [`${file} is not written: ${INDEX_SEEN_BY_GIT}`]
 }
 
-/** `casefile check`: prints the problems and returns the exit code. */
+/** `casefile doctor --check`: prints the problems and returns the exit code. */
 export async function check(
   options: CheckOptions,
   print: (text: string) => void = (text) => void process.stdout.write(text),

@@ -8,7 +8,7 @@ import type { Layout } from '../workspace/layout.ts'
 import { findDuplicateNumber } from './duplicate-numbers.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A problem that `casefile check` reports. */
+/** A problem that `casefile doctor --check` reports. */
 export interface Finding {
   code: ProblemCode
   /** Relative to the workspace; absolute if it is outside. */
@@ -81,7 +81,7 @@ async function duplicateNumberWords(
   return {
     message: `two branches both created session ${number}: one at ${duplicate.earlier.session.started_at}, one at ${duplicate.later.session.started_at}`,
     remedy:
-      'Run casefile check --fix: the earlier one keeps the number, the later one gets the next free number.',
+      'Run casefile doctor --fix: the earlier one keeps the number, the later one gets the next free number.',
   }
 }
 

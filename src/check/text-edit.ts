@@ -1,4 +1,4 @@
-/** Edits a file for `casefile check --fix` without touching its other lines. */
+/** Edits a file for `casefile doctor --fix` without touching its other lines. */
 
 import { writeDurable } from '../files/durable-write.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'

@@ -48,19 +48,30 @@ export function defaultSubcommand(command: Command): Command | undefined {
 export const SHARED_OPTIONS = 'Shared options:'
 
 function helpText({ examples, exits = [], more }: Explanation): string {
-  const width = Math.max(...examples.map(([command]) => command.length))
   return [
     ...(more === undefined ? [] : [more, '']),
     examples.length === 1 ? 'Example:' : 'Examples:',
-    ...examples.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`),
-    ...(exits.length === 0 ? [] : ['', 'Exit codes besides 0, 1 and 2:']),
-    ...exits.map((code) => `  ${code}  ${EXIT_MEANINGS[code]}`),
+    ...exampleLines(examples),
+    ...(exits.length === 0
+      ? []
+      : ['', `Exit codes: ${exits.map((code) => `${code} ${EXIT_MEANINGS[code]}`).join('; ')}.`]),
   ].join('\n')
 }
 
-/** Options of commands about cases, which find their workspace as git finds a repository. */
+const SCREEN = 80
+
+/** Each effect beside its command, or below it if one of them does not fit on a line. */
+function exampleLines(examples: Explanation['examples']): string[] {
+  const width = Math.max(...examples.map(([command]) => command.length))
+  const lines = examples.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`)
+  if (lines.every((line) => line.length <= SCREEN)) return lines
+  return examples.flatMap(([command, effect]) => [`  ${command}`, `      ${effect}`])
+}
+
+/** Options of commands about cases. They find their workspace as git finds a repository. The help lists the usual ones. */
 export function caseOptions(): Option[] {
-  return [nearestRootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
+  const rare = [memoryRootOption(), stateDirOption()].map((option) => option.hideHelp())
+  return [nearestRootOption(), ...rare, jsonOption()]
 }
 
 /** Options of commands that set something up, which use the current folder. */

@@ -1,10 +1,12 @@
 import type { Argument, Command, Option } from 'commander'
 import type { TriageRowJson } from '../http/schemas/case.ts'
 import { ATTENTION_KINDS } from '../model/attention.ts'
+import type { NamedField } from '../model/case-fields.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { stateLabel } from '../model/state-groups.ts'
 import { defaultSubcommand, type ProgramContext } from './command.ts'
+import { SET_FIELDS } from './commands/set.ts'
 import { COMMANDS, commandsFor } from './commands.ts'
 import { withReader } from './context.ts'
 import { EXIT } from './output/exit-codes.ts'
@@ -47,7 +49,7 @@ async function candidates(
 ): Promise<Words> {
   if (name === undefined) {
     if (current.startsWith('-')) return [HELP, ['--version', 'Print the version.']]
-    return casefile(context, COMMANDS).commands.map(describeCommand)
+    return casefile(context, { ...COMMANDS, Hidden: {} }).commands.map(describeCommand)
   }
   let command = casefile(context, commandsFor(name)).commands.find((each) => each.name() === name)
   if (!command) return []
@@ -136,7 +138,11 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
         )
         return [...numbered, ['latest', 'the newest']]
       })
-    case 'comment':
+    case 'reply':
+    case 'edit':
+    case 'delete':
+    case 'resolve':
+    case 'reopen':
       return reading(place, async (client) => {
         const found = await commentsOfCase(
           client,
@@ -154,6 +160,8 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
             [id.slice(0, 8), `${type}, ${verified ? 'verified' : 'not verified'}`] as const,
         )
       })
+    case 'field=value':
+      return fieldWords(place)
     case 'state':
       return CASE_STATES.map((state) => [state, stateLabel(state)] as const)
     case 'needs':
@@ -161,9 +169,7 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
     case 'outcome':
       return known(KNOWN_OUTCOMES)
     case 'type':
-      return known(
-        place.name === 'proof' || place.name === 'item' ? KNOWN_PROOF_TYPES : KNOWN_CASE_TYPES,
-      )
+      return known(place.name === 'prove' ? KNOWN_PROOF_TYPES : KNOWN_CASE_TYPES)
     case 'file':
     case 'dir':
     case 'root':
@@ -174,6 +180,16 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
     default:
       return []
   }
+}
+
+/** Completes `state=BLO`, which bash splits into three words. */
+function fieldWords({ positional, current }: Place): Words {
+  const before = SET_FIELDS.find(({ name }) => name === positional.at(-1))
+  const valuesOf = ({ values, known }: NamedField) => values ?? known ?? []
+  if (before) return valuesOf(before).map((value) => [value])
+  const typed = SET_FIELDS.find(({ name }) => current.startsWith(`${name}=`))
+  if (typed) return valuesOf(typed).map((value) => [`${typed.name}=${value}`])
+  return SET_FIELDS.map(({ name, about }) => [`${name}=`, about])
 }
 
 type Client = Parameters<typeof resolveCase>[0]

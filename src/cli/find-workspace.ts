@@ -47,7 +47,8 @@ async function nearest(from: string): Promise<string | null> {
   }
 }
 
-async function isWorkspace(folder: string): Promise<boolean> {
+/** Whether a folder has what a workspace has. */
+export async function isWorkspace(folder: string): Promise<boolean> {
   return (
     (await stampOf(join(folder, SETTINGS_FILE))) !== null ||
     (await isFolder(join(folder, 'memory', 'cases')))

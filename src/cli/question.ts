@@ -1,10 +1,24 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ReadContext } from './context.ts'
+import { usageError } from './output/exit-codes.ts'
 
 /** Asks a yes/no question on the terminal. Anything but y or yes means no, and so does the end of input. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
   return /^y(?:es)?$/i.test((await ask(question, signal)) ?? '')
+}
+
+/** Asks before what cannot be undone; `yes` answers. Throws if nothing can ask. */
+export async function isAgreed(
+  { terminal, json, signal }: Pick<ReadContext, 'terminal' | 'json' | 'signal'>,
+  { yes, question }: { yes: boolean | undefined; question: string },
+): Promise<boolean> {
+  if (yes) return true
+  if (json || !terminal.canAsk) {
+    throw usageError('This asks first, which needs a terminal. Without one, use --yes.')
+  }
+  return confirm(question, signal)
 }
 
 /** Asks a yes/no question that one key answers: y means yes. Keys that were pressed before it is printed do not count. */

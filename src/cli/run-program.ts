@@ -1,13 +1,14 @@
-import { CommanderError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { AppError } from '../model/app-error.ts'
 import type { ProgramContext } from './command.ts'
-import { EXIT, exitCodeOf } from './output/exit-codes.ts'
+import { EXIT, exitCodeOf, usageError } from './output/exit-codes.ts'
 import { jsonText } from './output/json.ts'
 import { nextStep } from './output/next-step.ts'
 import { bearOutputErrors } from './output/output-errors.ts'
 import { wrapped } from './output/wrapped.ts'
-import { casefile, type Make, type Sections } from './program.ts'
+import { casefile, type Sections } from './program.ts'
+import { unknownCommand } from './unknown-command.ts'
 
 /** Runs the command line. Prints an error and sets the exit code. */
 export async function runProgram(context: ProgramContext, argv = process.argv): Promise<void> {
@@ -17,9 +18,7 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     const { complete } = await import('./complete.ts')
     return complete(context, argv.slice(3))
   }
-  const program = casefile(context, await commandsFor(first))
-  const names = ['', 'help', ...program.commands.map((each) => each.name())]
-  const isUnknown = !first.startsWith('-') && !names.includes(first)
+  const program = casefile(context, await commandsFor(argv.slice(2)))
   withoutEmpty(
     program.commands.flatMap((each) => [each, ...each.commands]),
     process.env,
@@ -29,8 +28,9 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     await startNothingOfRuns(command)
   })
   try {
-    // with options such as --help, an unknown command name would show the general help
-    await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
+    const unknown = unknownCommand(program, argv.slice(first === 'help' ? 3 : 2))
+    if (unknown !== null) throw usageError(unknown)
+    await program.parseAsync(argv)
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = reportUsage(error, argv)
     else if (error instanceof AppError) process.exitCode = report(error, argv)
@@ -38,17 +38,16 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
   }
 }
 
-/** Processes that live long do not hold the other commands in memory. */
-const LONG_LIVED: Readonly<Record<string, () => Promise<{ command: Make }>>> = {
-  serve: () => import('./commands/serve.ts'),
-  mcp: () => import('./commands/mcp.ts'),
-}
-
-/** The named command, or all of them. */
-async function commandsFor(name: string): Promise<Sections> {
+/** The named command, or all of them. Processes that live long do not hold the other commands in memory. */
+async function commandsFor([name = '', subcommand]: readonly string[]): Promise<Sections> {
   if (name === '--version' || name === '-V') return {}
-  const longLived = LONG_LIVED[name]
-  if (longLived) return { 'The service': { [name]: (await longLived()).command } }
+  if (name === 'serve') {
+    return { Commands: { serve: (await import('./commands/serve.ts')).command } }
+  }
+  if (name === 'agent' && subcommand === 'mcp') {
+    const { mcpCommand } = await import('./commands/agent/mcp.ts')
+    return { Commands: { agent: () => new Command('agent').addCommand(mcpCommand()) } }
+  }
   return (await import('./commands.ts')).commandsFor(name)
 }
 

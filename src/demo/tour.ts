@@ -42,7 +42,7 @@ export async function tour(deps: TourDeps): Promise<boolean> {
   const { text } = await casefile(report, { until: /^Next/ })
   const [id] = /\b[0-9a-f]{8}-[0-9a-f-]{27}\b/.exec(text) ?? []
   if (!id) throw new AppError('internal', `casefile new printed no id: ${text}`)
-  await casefile(['item', NAME, 'All tests pass', '--type', 'test-log', '--required'])
+  await casefile(['prove', 'require', NAME, 'All tests pass', '--type', 'test-log'])
   deps.openPage(id)
 
   chapter('An agent plans, and can change nothing yet')
@@ -51,7 +51,7 @@ export async function tour(deps: TourDeps): Promise<boolean> {
 
   chapter('You do not like the plan, and say so on its first line')
   say('Milliseconds in the token? Other programs read it. Send the plan back.')
-  await step(['comment', NAME, '--line', '1', '-m', COMMENT], { until: /^Next/ })
+  await step(['session', 'comment', NAME, '--line', '1', '-m', COMMENT], { until: /^Next/ })
   await step(['revise', NAME], {
     from: /^Plan/,
     until: /^scripted-agent will/,
@@ -69,13 +69,13 @@ export async function tour(deps: TourDeps): Promise<boolean> {
   if (!(await approve(deps))) return false
 
   chapter('You check the proof, and resolve the case')
-  await step(['proof', 'add', NAME, '--artifact', '2-test.tap'], { until: /^(?:Next|Then)/ })
-  await step(['proof', 'verify', NAME], { until: /^Next/ })
+  await step(['prove', 'add', NAME, '--artifact', '2-test.tap'], { until: /^(?:Next|Then)/ })
+  await step(['prove', 'verify', NAME], { until: /^Next/ })
   await step(['resolve', NAME, '--outcome', OUTCOME])
   say('', 'What remains: the fix, and the record of how it came about, both in git.')
   narrator.command('git diff --stat')
   await deps.run(['git', '-c', 'color.ui=false', 'diff', '--stat'])
-  await casefile(['history', NAME], { hide: (line) => line.startsWith(' ') })
+  await casefile(['show', NAME, '--history'], { hide: (line) => line.startsWith(' ') })
   return true
 }
 
@@ -83,7 +83,7 @@ export async function tour(deps: TourDeps): Promise<boolean> {
 async function approve({ step, casefile, narrator }: TourDeps): Promise<boolean> {
   const answer = await step(['approve', NAME, '--yes'], runView(), true)
   if (answer !== null) return true
-  await casefile(['abandon', NAME, '--reason', 'Not approved in the demo.'])
+  await casefile(['session', 'stop', NAME, '--reason', 'Not approved in the demo.'])
   narrator.say('', 'Not approved, so nothing ran.')
   return false
 }

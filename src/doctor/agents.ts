@@ -59,7 +59,7 @@ function adviceFor(id: string, status: AgentStatus): string | null {
     case 'ready':
       return null
     case 'not_trusted':
-      return 'casefile trust'
+      return 'casefile doctor --trust'
     case 'not_logged_in':
     case 'unknown_login':
       return spec?.login?.command ?? null

@@ -129,14 +129,14 @@ async function runtimeWords(
 function trustWords(settings: TrustedSettings): string {
   const words = {
     trusted: trustHash(settings.file) === null ? 'asks for nothing that needs trust' : 'trusted',
-    untrusted: 'not trusted; review it with: casefile trust',
-    changed: 'changed since it was trusted; review it with: casefile trust',
+    untrusted: 'not trusted; review it with: casefile doctor --trust',
+    changed: 'changed since it was trusted; review it with: casefile doctor --trust',
   }
   const wrong = settings.problems.filter(({ code }) => code !== 'untrusted_settings').length
   const more =
     wrong === 0
       ? ''
-      : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
+      : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile doctor --check lists them)`
   const { trust, removed } = settings
   return words[trust === 'trusted' && removed.length > 0 ? 'changed' : trust] + more
 }
@@ -150,7 +150,7 @@ function notifyWords({ notify, trust }: TrustedSettings, environment: NodeJS.Pro
     if (kind !== 'desktop' && trust !== 'trusted') return `${kind} (not trusted)`
     return missing === undefined ? kind : `${kind} (${missing} is not set here)`
   })
-  return `${words.join(', ')}; try it with: casefile notify test`
+  return `${words.join(', ')}; try it with: casefile doctor --notify`
 }
 
 async function agentFileWords(
@@ -162,7 +162,7 @@ async function agentFileWords(
   const problems = await agentFileProblems(root, readers, files)
   if (problems.length === 0) return 'none that need trust'
   const names = problems.map(({ file }) => file).join(', ')
-  return `not trusted: ${names}; review them with: casefile trust`
+  return `not trusted: ${names}; review them with: casefile doctor --trust`
 }
 
 async function gitVersion(cwd: string): Promise<string | null> {

@@ -4,14 +4,14 @@ export const FIRST_SETTINGS = `---
 provider: runbook              # what new sessions run with; a case or a request may name another
 # timeout: { plan: 30m, work: 2h, step: 10m, retries: 5m }
 # steps: ['npm test']          # what to run when a case says nothing
-# env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile trust
+# env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile doctor --trust
 # tests: npm test              # how the tests are run; new agents and --run-tests use it
 # checklist: ['All tests pass (test-log, required)']  # what a new case must prove
-# standing: [{ paths: ['docs/**'] }]  # what agents may do without your approval; needs casefile trust
+# standing: [{ paths: ['docs/**'] }]  # what agents may do without your approval; needs casefile doctor --trust
 # sign_approvals: true         # ask for signed approvals
 # isolation: worktree         # sessions work in a git worktree of their own
 # notify: [desktop]            # where to say that something waits for you
-# providers: {}                # programs and agents that may do the work; needs casefile trust
+# providers: {}                # programs and agents that may do the work; needs casefile doctor --trust
 # memory_root: memory          # where the cases are; read when the service starts
 ---
 

@@ -15,7 +15,7 @@ export interface HookPlaces {
 export const HOOK_MARK = 'Written by `casefile init`'
 
 /**
- * A pre-commit hook that runs `casefile check` if a commit contains cases. If the program is not found, the commit
+ * A pre-commit hook that runs `casefile doctor --check` if a commit contains cases. If the program is not found, the commit
  * passes with a warning, since not every clone has it installed.
  */
 export function preCommitHook(places: HookPlaces): string {
@@ -24,7 +24,7 @@ export function preCommitHook(places: HookPlaces): string {
 # ${HOOK_MARK}: stops a commit while a case of it has a problem. This file is yours now.
 # One commit without it: git commit --no-verify
 ${CONDITIONS[kind](toMemory)}${inWorkspace(toRoot)}
-${callOf('check --root .', program)}code=$?
+${callOf('doctor --check --root .', program)}code=$?
 [ $code -eq 127 ] || exit $code
 echo 'casefile: not found, so the cases in this commit were not checked' >&2
 `
@@ -45,7 +45,7 @@ ${callOf('trailer --root . --message "$message"', program)}exit 0
 
 /** The line to add to an existing pre-commit hook. */
 export function preCommitLine({ kind, toRoot }: HookPlaces): string {
-  const line = `casefile check --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} || exit 1`
+  const line = `casefile doctor --check --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} || exit 1`
   return kind === 'orphan-worktree' ? `! ${ON_BRANCH} || ${line}` : line
 }
 

@@ -74,7 +74,7 @@ function hookStep({ path, text }: OfferedHook): Step {
   }
 }
 
-/** Runs `casefile check` before a commit of cases: in the repository that has them. */
+/** Runs `casefile doctor --check` before a commit of cases: in the repository that has them. */
 async function checkingHook(place: Place, program: string): Promise<OfferedHook> {
   const { kind, code, memoryRoot } = place
   const committed = kind === 'with-code' ? code.top : memoryRoot

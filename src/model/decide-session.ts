@@ -110,7 +110,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
     throw new AppError(
       'wrong_state',
       lineInQueue(session.trail)
-        ? 'The plan is approved, and waits in line. Take it out of the line before you edit it (DELETE …/queue, casefile queue cancel).'
+        ? 'The plan is approved, and waits in line. Take it out of the line before you edit it (DELETE …/queue, casefile session queue <case> --cancel).'
         : `The plan can be edited while it awaits approval; the session is ${session.state}.`,
     )
   }

@@ -29,7 +29,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Move the text into the fence and verify the proof again, or move it to a memory file.',
   invalid_plan: 'Fix the plan at the line given in the message.',
   trail_changed:
-    'Nothing to do while the service runs: it restores the original lines. Otherwise run casefile check --fix.',
+    'Nothing to do while the service runs: it restores the original lines. Otherwise run casefile doctor --fix.',
   state_by_hand:
     'Restore the state recorded in the audit trail. Change states through the API, the console or the CLI.',
   missing_state: 'Add the state, such as state: plan_ready for a plan that waits for approval.',
@@ -40,10 +40,10 @@ const REMEDIES: Record<ProblemCode, string> = {
   changed_during_run:
     'Review it. Confirm it with the request in the message, or restore the earlier value.',
   conflict_copy: 'Copy what you need to the original file, then delete the conflict copy.',
-  wrong_latest: 'Run casefile check --fix. A running service corrects the link within a second.',
+  wrong_latest: 'Run casefile doctor --fix. A running service corrects the link within a second.',
   bad_settings: 'Correct the setting as described in the message, or remove its line.',
-  untrusted_settings: 'Review the change, then run casefile trust, or undo it.',
-  untrusted_agent_files: 'Review the file, then run casefile trust, or remove it.',
+  untrusted_settings: 'Review the change, then run casefile doctor --trust, or undo it.',
+  untrusted_agent_files: 'Review the file, then run casefile doctor --trust, or remove it.',
   not_writable: 'Free space, or check disk and permissions.',
   state_damaged: 'Restart the service: it sets a damaged file aside.',
   state_reset: 'Register the webhooks again. This problem disappears at the next start.',

@@ -32,7 +32,7 @@ export const PROBLEM_CODES = [
   'case_vanished',
   'changed_during_run', // by file, while a session executed: it does not count
   'conflict_copy', // another version of a file: of the service, a sync program or a file manager
-  'wrong_latest', // the link to the newest session; only `casefile check` reports it
+  'wrong_latest', // the link to the newest session; only `casefile doctor --check` reports it
   'bad_settings', // casefile.md
   'untrusted_settings', // settings of casefile.md that need the operator's trust
   'untrusted_agent_files', // agent files that need the operator's trust

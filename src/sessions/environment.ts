@@ -64,7 +64,7 @@ export function missingEnvironmentNote({ names, untrusted, unset }: MissingEnvir
     [
       untrusted,
       (list) =>
-        `${SETTINGS_FILE} asks to pass ${list}, which is not trusted. Review it and run: casefile trust.`,
+        `${SETTINGS_FILE} asks to pass ${list}, which is not trusted. Review it and run: casefile doctor --trust.`,
     ],
     [unset, (list) => `${SETTINGS_FILE} asks to pass ${list}, but the service does not have it.`],
   ]

@@ -104,7 +104,7 @@ function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedS
     trust === 'changed' ? 'has changed since it was trusted' : 'must be trusted before it can run'
   return new AppError(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Review and trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Review and trust it with: casefile doctor --trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
@@ -120,7 +120,7 @@ function noPreset(name: string, provider: ProviderSettings): AppError {
 function faulty(name: string): AppError {
   return new AppError(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" incorrectly, so it is ignored. GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" incorrectly, so it is ignored. GET /health says what is wrong. Correct it, then trust it with: casefile doctor --trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 

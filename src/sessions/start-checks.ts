@@ -265,7 +265,7 @@ export async function mustTrustFiles(
 }
 
 export function notStarted(provider: string, why: string): string {
-  return `The provider ${provider} cannot be started here: ${why}. Review and trust them with: casefile trust. Or remove them, or choose another provider.`
+  return `The provider ${provider} cannot be started here: ${why}. Review and trust them with: casefile doctor --trust. Or remove them, or choose another provider.`
 }
 
 /** A clause that names the untrusted files the agent would act on; null if there are none. */
@@ -291,7 +291,7 @@ export async function agentFileProblems(
       code: 'untrusted_agent_files',
       file: relative(root, file.path),
       line: null,
-      message: `${standing(file, trusted)}, so sessions cannot use ${file.agents.join(', ')}. Review it, then trust it with casefile trust`,
+      message: `${standing(file, trusted)}, so sessions cannot use ${file.agents.join(', ')}. Review it, then trust it with casefile doctor --trust`,
     }))
 }
 

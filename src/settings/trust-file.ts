@@ -84,7 +84,7 @@ export function createTrustFile(
     take(read) {
       const found = contentOf(read)
       if (!found && !isDamaged)
-        log(`${path} is damaged, so nothing counts as trusted: run casefile trust`)
+        log(`${path} is damaged, so nothing counts as trusted: run casefile doctor --trust`)
       isDamaged = !found
       return found
     },

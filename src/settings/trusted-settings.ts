@@ -87,7 +87,7 @@ function removedProblem({ key, names }: RemovedRestriction): Problem {
     code: 'untrusted_settings',
     file: SETTINGS_FILE,
     line: null,
-    message: `${key}: casefile.md no longer ${NO_LONGER[key](names.join(', '))}. The limit still applies. Restore the setting, or run casefile trust`,
+    message: `${key}: casefile.md no longer ${NO_LONGER[key](names.join(', '))}. The limit still applies. Restore the setting, or run casefile doctor --trust`,
   }
 }
 
@@ -135,7 +135,7 @@ function untrusted(settings: Settings, trust: TrustState): Problem[] {
       code: 'untrusted_settings',
       file: SETTINGS_FILE,
       line: settings.lines.get(key) ?? null,
-      message: `${key}: ${since}, so ${meanwhile} ${names.join(', ')}. Look at it, and trust it with casefile trust`,
+      message: `${key}: ${since}, so ${meanwhile} ${names.join(', ')}. Look at it, and trust it with casefile doctor --trust`,
     }))
 }
 

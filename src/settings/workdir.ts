@@ -28,7 +28,7 @@ export async function workingFolder(
   if (isWithin(inside, folder) || trusted.has(folder)) return folder
   throw new AppError(
     'untrusted_workdir',
-    `The case's workdir "${workdir}" is outside the workspace, so sessions cannot use it until it is trusted. Review and trust it with: casefile trust. Or use a folder inside the workspace.`,
+    `The case's workdir "${workdir}" is outside the workspace, so sessions cannot use it until it is trusted. Review and trust it with: casefile doctor --trust. Or use a folder inside the workspace.`,
   )
 }
 

@@ -24,7 +24,7 @@ export function mustBeWhole(broken: readonly { file: string; message: string }[]
   const more = broken.length > 1 ? ` (and ${counted(broken.length - 1, 'more file')})` : ''
   throw new SyncStop(
     'broken_file',
-    `${first.file} cannot be shared: ${first.message}${more}.${then} Fix it, then sync again. Every problem: casefile check`,
+    `${first.file} cannot be shared: ${first.message}${more}.${then} Fix it, then sync again. Every problem: casefile doctor --check`,
   )
 }
 

@@ -20,7 +20,7 @@ export interface Terminal {
 }
 
 /**
- * `casefile trust`: shows what would be trusted, asks, and stores the answer. Returns the exit code. Needs no
+ * `casefile doctor --trust`: shows what would be trusted, asks, and stores the answer. Returns the exit code. Needs no
  * service; a running one applies the change at once.
  */
 export async function trust(
@@ -58,7 +58,7 @@ export async function trust(
 function nobodyToAsk(): AppError {
   return new AppError(
     'bad_request',
-    'This is not trusted yet, and there is no terminal to ask on. To trust it without a question, run: casefile trust --yes',
+    'This is not trusted yet, and there is no terminal to ask on. To trust it without a question, run: casefile doctor --trust --yes',
   )
 }
 

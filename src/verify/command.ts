@@ -10,10 +10,10 @@ import { type VerifyOptions, verifyCommits } from './verify.ts'
 export const FORMATS = ['text', 'json', 'junit', 'markdown', 'in-toto'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** The exit codes of `casefile verify`. */
+/** The exit codes of `casefile verify-commits`. */
 export const VERIFY_EXIT = { passed: 0, false: 1, failed: 2 } as const
 
-/** `casefile verify`: prints the result and returns the exit code. Throws an AppError if it cannot check. */
+/** `casefile verify-commits`: prints the result and returns the exit code. Throws an AppError if it cannot check. */
 export async function verify(
   options: VerifyOptions & { format: Format },
   print: (text: string) => void,

@@ -54,12 +54,12 @@ export async function exportStatements(
       const { id } = folder.case
       const { file, sessions } = catalog.entry(id)!
       if (file.problems.some(isBreaking)) {
-        missing.push(`case.md of case ${id} cannot be read: run casefile check.`)
+        missing.push(`case.md of case ${id} cannot be read: run casefile doctor --check.`)
         continue
       }
       const broken = [...sessions].filter(([, { problems }]) => problems.some(isBreaking))
       for (const [number] of broken)
-        missing.push(`Session ${number} of case ${id} cannot be read: run casefile check.`)
+        missing.push(`Session ${number} of case ${id} cannot be read: run casefile doctor --check.`)
       const sealed = folder.sessions.filter(isSealed)
       if (sealed.length === 0 && cases.length > 0)
         empty.push(`"${folder.case.title}" has no sealed session: attach proof to one first.`)

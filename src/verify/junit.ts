@@ -8,7 +8,7 @@ export function verificationJunit({ commits }: Verification): string {
   const tests = suites.flatMap((suite) => suite.cases)
   const failed = tests.filter(({ failures }) => failures.length > 0).length
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="casefile verify" tests="${tests.length}" failures="${failed}">
+<testsuites name="casefile verify-commits" tests="${tests.length}" failures="${failed}">
 ${suites.map(suiteXml).join('')}</testsuites>
 `
 }

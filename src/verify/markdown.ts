@@ -88,5 +88,5 @@ function cut(text: string): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= MAX_BYTES) return text
   const end = bytes.lastIndexOf('\n', MAX_BYTES)
-  return `${bytes.subarray(0, end)}\n\n… the rest is left out: \`casefile verify\` prints all.\n`
+  return `${bytes.subarray(0, end)}\n\n… the rest is left out: \`casefile verify-commits\` prints all.\n`
 }

@@ -15,7 +15,7 @@ import { isSettled, type PictureState, type RecordFile } from './record.ts'
 
 /**
  * Writes the picture of a new proof. Call before the proof file is written: after a crash a picture may be left without
- * a proof, which `casefile check --fix` removes, but no proof is left without its picture.
+ * a proof, which `casefile doctor --fix` removes, but no proof is left without its picture.
  */
 export async function createPicture(
   layout: Layout,

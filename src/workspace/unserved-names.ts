@@ -48,7 +48,7 @@ const ADVICE: Record<string, (name: string) => string | null> = {
     const id = name.slice(0, -3)
     if (name.endsWith('.md') && UUID.test(id)) return null
     if (UUID.test(id.toLowerCase())) return `rename it to ${id.toLowerCase()}.md, in lower case`
-    return 'a proof has a UUID in lower case as its name: rename it to one (uuidgen prints one), or attach it with casefile proof'
+    return 'a proof has a UUID in lower case as its name: rename it to one (uuidgen prints one), or attach it with casefile prove add'
   },
 }
 

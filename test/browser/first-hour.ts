@@ -45,7 +45,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await agents.waitFor()
     t.ok(await page.getByRole('radio', { name: /^Claude Code/ }).isChecked())
     t.ok(await page.getByRole('radio', { name: /^Gemini CLI/ }).isDisabled())
-    t.match(await page.locator('#setup-answers').innerText(), 'casefile hooks install')
+    t.match(await page.locator('#setup-answers').innerText(), 'casefile agent install')
     await fits(t, page, 'the setup')
   })
 

@@ -128,7 +128,7 @@ t.test('the exit code says what was found', async (t) => {
   const space = workspace(t, {})
   const env = { CASEFILE_STATE_DIR: space.stateDir, NO_COLOR: '1' }
   const { run: casefile } = commandsHere(t, { root: space.root, env })
-  const run = (...args: string[]) => casefile('check', '--root', space.root, ...args)
+  const run = (...args: string[]) => casefile('doctor', '--check', '--root', space.root, ...args)
 
   await t.test('0: no problems', async (t) => {
     t.match(await run(), { code: 0, stdout: 'no problems\n', stderr: '' })
@@ -363,7 +363,7 @@ t.test('a folder without cases is nothing to check, and gets none', async (t) =>
   for (const memoryRoot of ['other', 'not-there']) await t.rejects(check({ memoryRoot }), nothing)
   t.strictSame(readdirSync(root), ['other'])
   const env = { CASEFILE_STATE_DIR: join(root, '../state-of-nothing') }
-  t.match(await commandsHere(t, { root, env }).run('check'), {
+  t.match(await commandsHere(t, { root, env }).run('doctor', '--check'), {
     code: 2,
     stderr: /check failed.*no cases/,
   })
@@ -406,7 +406,7 @@ t.test('a record that git keeps out of the working tree cannot be checked', asyn
     t.notOk(existsSync(join(root, 'memory')))
     await t.rejects(check(), left)
     const env = { CASEFILE_STATE_DIR: join(root, '../state') }
-    const said = await commandsHere(t, { root, env }).run('check')
+    const said = await commandsHere(t, { root, env }).run('doctor', '--check')
     t.match(said, { code: 2, stderr: /could not be checked/ })
   })
   await t.test('a file of a case', async (t) => {

@@ -47,7 +47,7 @@ t.test('at the prompt', async (t) => {
     t.match(done, {
       code: 0,
       unasked: [],
-      stderr: /Session 1 is complete\. .* \(planned .*\)\nNext: casefile proof add/,
+      stderr: /Session 1 is complete\. .* \(planned .*\)\nNext: casefile prove add/,
     })
     t.match(
       done.shown,
@@ -64,13 +64,16 @@ t.test('at the prompt', async (t) => {
   await t.test('among several plans a person chooses, and a program is told how', async (t) => {
     const red = await plan('Red roof')
     await plan('Blue roof')
-    for (const args of [['approve'], ['plan'], ['approve', '--json']]) {
+    for (const args of [['approve'], ['session', 'plan'], ['approve', '--json']]) {
       const said = await cli.run(...args)
-      t.match(said, { code: 2, stderr: new RegExp(`casefile ${args[0]} <case>`) })
+      t.match(said, {
+        code: 2,
+        stderr: new RegExp(`casefile ${args.join(' ').replace(' --json', '')} <case>`),
+      })
       t.match(said.stderr, /^ {2}[0-9a-f]{8} {2}\w+ {2}Red roof$/m)
       t.match(said.stderr, /^ {2}[0-9a-f]{8} {2}\w+ {2}Blue roof$/m)
     }
-    t.match(await cli.run('tail'), { code: 2, stderr: /No case has a running session/ })
+    t.match(await cli.run('session', 'watch'), { code: 2, stderr: /No case has a running session/ })
     for (const wrong of ['3', '0', 'x', '']) {
       t.match(await approve([[/Which one\? \[1-2\]/, wrong]]), {
         code: 2,
@@ -88,13 +91,13 @@ t.test('at the prompt', async (t) => {
   })
 
   await t.test('comments that are sent along are counted in the question', async (t) => {
-    await cli.run('comment', 'blue', '-m', 'Mind the step.')
+    await cli.run('session', 'comment', 'blue', '-m', 'Mind the step.')
     const question = /Approve this plan of session 1 and send 1 comment\? \[y\/N\]/
     t.match(await approve([[question, 'n']], 'blue'), { code: 6, unasked: [] })
   })
 
   await t.test('--next asks about plan after plan, and signals what comes', async (t) => {
-    await cli.run('abandon', 'blue')
+    await cli.run('session', 'stop', 'blue')
     await plan('Gate')
     const said = await cli.runWith(
       {
@@ -156,16 +159,19 @@ t.test('at the prompt', async (t) => {
     writeFileSync(join(cli.root, 'allowed_signers'), `${line}\n`)
     t.match(await signed('--key', key, '--sha', plan_sha256, '--detach'), {
       code: 0,
-      stdout: /session 1 is running\. Follow it with: casefile tail \w{8}\n/,
+      stdout: /session 1 is running\. Follow it with: casefile session watch \w{8}\n/,
     })
     await reaches(service, ref, 'complete')
-    const { json } = await cli.run('plan', 'sealed', '--json')
+    const { json } = await cli.run('session', 'plan', 'sealed', '--json')
     t.match(json, { number: 1, signature: { state: 'valid' } })
-    t.match((await cli.run('plan', 'sealed')).stdout, /✓ approval signed by \S+ SHA256:/)
+    t.match((await cli.run('session', 'plan', 'sealed')).stdout, /✓ approval signed by \S+ SHA256:/)
     await newSession(service, ref.case_id).then((next) => reaches(service, next, 'plan_ready'))
     t.match(await cli.run('approve', 'sealed', '1', '--yes'), { code: 1 }, 'no other than this')
-    t.match((await cli.run('plan', 'sealed', '--json')).json, { number: 2, state: 'plan_ready' })
-    await cli.run('abandon', 'sealed')
+    t.match((await cli.run('session', 'plan', 'sealed', '--json')).json, {
+      number: 2,
+      state: 'plan_ready',
+    })
+    await cli.run('session', 'stop', 'sealed')
   })
 
   await t.test(
@@ -173,7 +179,7 @@ t.test('at the prompt', async (t) => {
     async (t) => {
       await plan('Bridge')
       const byKey: Answers = [[/Approve this plan of session 1\? \[y\/N\] $/, 'y']]
-      const asked = await cli.runWith({ answers: byKey, env: RICH }, 'tail', 'bridge')
+      const asked = await cli.runWith({ answers: byKey, env: RICH }, 'session', 'watch', 'bridge')
       t.match(asked, { code: 0, unasked: [], shown: /Plan\n[\s\S]*Session 1 is complete/ })
 
       const ref = await plan('Tower')
@@ -187,11 +193,14 @@ t.test('at the prompt', async (t) => {
         const next = await cli.serve()
         await must(next, 'POST', `${ref.path}/approve`)
       }
-      const said = await cli.runWith({ answers, env: RICH }, 'tail', 'tower')
+      const said = await cli.runWith({ answers, env: RICH }, 'session', 'watch', 'tower')
       t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*Session 1 is complete/ })
       t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
       t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
-      t.match(await cli.run('tail', 'tower'), { code: 0, stderr: /^Session 1 is complete\./ })
+      t.match(await cli.run('session', 'watch', 'tower'), {
+        code: 0,
+        stderr: /^Session 1 is complete\./,
+      })
     },
   )
 })
@@ -213,7 +222,11 @@ t.test('approve waits in line where the folder is not free', async (t) => {
   await must(service, 'POST', `${first.path}/approve`)
   await reaches(service, first, 'executing')
 
-  t.match(await cli.run('queue'), { code: 0, stdout: '', stderr: 'No session waits in line.\n' })
+  t.match(await cli.run('session', 'queue'), {
+    code: 0,
+    stdout: '',
+    stderr: 'No session waits in line.\n',
+  })
   t.match(await cli.run('approve', 'second', '--yes'), {
     code: 1,
     stderr: /Session 1 of “The first” works in this working folder\. [\s\S]*--queue/,
@@ -226,20 +239,25 @@ t.test('approve waits in line where the folder is not free', async (t) => {
   t.match(await cli.run('approve', 'second', '--yes', '--queue', '--detach'), {
     code: 0,
     stdout:
-      /session 1 waits in line, after session 1 of “The first”\. Follow it with: casefile tail/,
+      /session 1 waits in line, after session 1 of “The first”\. Follow it with: casefile session watch/,
   })
-  t.match(await cli.run('queue'), {
+  t.match(await cli.run('session', 'queue'), {
     code: 0,
     stdout:
       /^The second {2}\w{8} {2}session 1 {2}place 1 {2}here {2}after session 1 of “The first”\n$/,
   })
-  t.match((await cli.run('queue', '--json')).json, [{ session_id: second.id, position: 1 }])
-  t.match(await cli.run('queue', 'cancel', 'second'), {
+  t.match((await cli.run('session', 'queue', '--json')).json, [
+    { session_id: second.id, position: 1 },
+  ])
+  t.match(await cli.run('session', 'queue', 'second', '--cancel'), {
     code: 0,
     stdout: 'session 1 is out of the line; nothing was run\n',
     stderr: /^Its plan waits: casefile approve \w{8} 1\n$/,
   })
-  t.match(await cli.run('queue', 'cancel', 'second'), { code: 1, stderr: /not in line/ })
+  t.match(await cli.run('session', 'queue', 'second', '--cancel'), {
+    code: 1,
+    stderr: /not in line/,
+  })
 
   const takenOut: Answers = [
     [
@@ -282,7 +300,7 @@ t.test('an intent is started, asked about and run by one command', async (t) => 
   committed(cli.root)
   mkdirSync(join(cli.root, 'lib'))
   for (const name of ['a', 'b']) writeFileSync(join(cli.root, 'lib', name), '1\n')
-  await cli.run('trust', '--yes')
+  await cli.run('doctor', '--trust', '--yes')
   await cli.run('new', 'Door')
   const start = (answers: Answers, ...args: string[]) =>
     cli.runWith({ answers }, 'start', 'door', '--provider', 'one', ...args)

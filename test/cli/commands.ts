@@ -22,39 +22,48 @@ t.test('with a running service', async (t) => {
       /\n- \[ \] All tests pass \(test-log, required\)\n- \[ \] Looks right \(screenshot\)\n$/,
     )
     const parent = await made('House')
-    const args = ['--title', 'Red door', '--type', 'feature', '--tag', 'a,b', '--parent', 'house']
-    t.match(await cli.run('edit', 'door', ...args), { code: 0, stdout: /OPEN {2}Red door\n$/ })
+    const args = ['title=Red door', 'type=feature', 'tag=a,b', 'parent=house']
+    t.match(await cli.run('set', 'door', ...args), { code: 0, stdout: /OPEN {2}Red door\n$/ })
     const { json } = await cli.run('show', id, '--json')
     t.match(json, { title: 'Red door', type: 'feature', tags: ['a', 'b'], parent, sessions: [] })
-    t.match((await cli.run('edit', 'red', '--parent', '', '--tag', '', '--json')).json, {
+    t.match((await cli.run('set', 'red', 'parent=', 'tags=', '--json')).json, {
       parent: null,
       tags: [],
     })
     const input = 'It sticks.\n'
-    t.match((await cli.runWith({ input }, 'edit', 'red', '-d', '-', '--json')).json, {
+    t.match((await cli.runWith({ input }, 'set', 'red', 'description=-', '--json')).json, {
       description: 'It sticks.',
     })
-    const edit = (EDITOR: string) => cli.runWith({ env: { EDITOR, VISUAL: '' } }, 'edit', 'red')
+    const edit = (EDITOR: string) => cli.runWith({ env: { EDITOR, VISUAL: '' } }, 'set', 'red')
     t.match(await edit('change() { echo "It creaks." > "$1"; }; change'), { code: 0 })
     t.match(await edit('true'), { stderr: /the description was not changed/ })
     const both = `both() { sed -i 's/It creaks/Theirs/' ${file(id, 'case.md')}; echo Mine > "$1"; }; both`
     t.match(await edit(both), { code: 1, stderr: /your text was saved in/ })
     t.match((await cli.run('show', id, '--json')).json, { description: 'Theirs.' })
-    t.match(await cli.runWith({ env: { EDITOR: '', VISUAL: '' } }, 'edit', 'red'), {
+    t.match(await cli.runWith({ env: { EDITOR: '', VISUAL: '' } }, 'set', 'red'), {
       code: 2,
-      stderr: /Nothing to change/,
+      stderr: /Nothing to set/,
     })
   })
 
   await t.test('a checklist item says what is missing', async (t) => {
     const id = await made('Gate')
-    t.match(await cli.run('item', 'gate', 'It opens', '--required'), {
+    t.match(await cli.run('prove', 'require', 'gate', 'It opens'), {
       code: 0,
       stdout: /✗ It opens \(test-log\)\nProof requirements are not met/,
     })
-    const seen = ['item', 'gate', 'Seen', '--type', 'screenshot', '--json']
+    const seen = [
+      'prove',
+      'require',
+      'gate',
+      'Seen',
+      '--type',
+      'screenshot',
+      '--optional',
+      '--json',
+    ]
     t.match((await cli.run(...seen)).json, { type: 'screenshot', required: false })
-    t.match((await cli.run('gate', 'gate')).stdout, /· Seen \(screenshot, optional\)\n/)
+    t.match((await cli.run('prove', 'gate', 'gate')).stdout, /· Seen \(screenshot, optional\)\n/)
     t.match(readFileSync(file(id, 'case.md'), 'utf8'), '- [ ] Seen (screenshot)\n')
   })
 
@@ -68,18 +77,18 @@ t.test('with a running service', async (t) => {
       state: 'PLANNING',
       sessions: [{ state: 'plan_ready', type: 'implementing' }],
     })
-    t.match((await cli.run('use')).stdout, /Roof/)
+    t.match((await cli.run('agent', 'use')).stdout, /Roof/)
     const said = await cli.run('new', 'Blue door', ...plan, '--json')
     t.match(said, { code: 0, json: { state: 'plan_ready' }, stderr: /Blue door/ })
     await made('Look', '--type', 'investigation', ...plan.slice(0, 2))
     t.match((await cli.run('start', 'look', '--json')).json, { type: 'investigating' })
     await made('Empty', '--prove', ' ')
-    t.strictSame((await cli.run('gate', 'empty', '--json')).json.items, [])
+    t.strictSame((await cli.run('prove', 'empty', '--json')).json.items, [])
   })
 
   await t.test('a case is deleted by who says so', async (t) => {
     const id = await made('Shed')
-    await cli.run('note', id, 'Old.')
+    writeFileSync(file(id, 'notes.md'), 'Old.\n')
     for (const args of [
       ['delete', 'shed'],
       ['delete', 'shed', '--json'],
@@ -106,28 +115,29 @@ t.test('with a running service', async (t) => {
 
   await t.test('a question of an agent is answered', async (t) => {
     const id = await made('Colour')
-    await cli.run('state', 'colour', 'blocked', '--reason', 'Rain')
-    t.match(await cli.run('state', 'colour', 'needs_user_input', '--reason', 'Red or blue?'), {
+    await cli.run('set', 'colour', 'state=blocked', 'reason=Rain')
+    t.match(await cli.run('set', 'colour', 'state=needs_user_input', 'reason=Red or blue?'), {
       code: 0,
     })
-    t.match(await cli.run('answer', 'colour', ' '), { code: 2, stderr: /blank/ })
+    t.match(await cli.run('comment', 'colour', ' '), { code: 2, stderr: /blank/ })
     const env = { VISUAL: '', EDITOR: 'write() { echo "Red." > "$1"; }; write' }
-    t.match(await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'answer', 'colour'), {
-      code: 0,
-      stderr: /^Red or blue\?\n.*blank; nothing was sent/,
+    t.match(await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'comment', 'colour'), {
+      code: 1,
+      stderr: /^Red or blue\?\n.*empty; nothing was sent/,
     })
     const asked = file(id, 'case.md')
     const both = `both() { sed -i 's/Red or blue/Green or blue/' ${asked}; echo Red > "$1"; }; both`
-    t.match(await cli.runWith({ env: { ...env, EDITOR: both } }, 'answer', 'colour'), {
+    t.match(await cli.runWith({ env: { ...env, EDITOR: both } }, 'comment', 'colour'), {
       code: 1,
       stderr: /your text was saved in/,
     })
-    const said = await cli.runWith({ env }, 'answer', 'colour')
+    const said = await cli.runWith({ env }, 'comment', 'colour')
     t.match(said, { code: 0, stdout: `${id.slice(0, 8)}  BLOCKED  answered\n` })
-    t.match((await cli.run('history', 'colour')).stdout, /Green or blue\?[\s\S]*Red\.\n/)
-    await cli.run('state', 'colour', 'needs_user_input', '--reason', 'Sure?')
+    t.match((await cli.run('show', 'colour', '--history')).stdout, /Green or blue\?[\s\S]*Red\.\n/)
+    await cli.run('set', 'colour', 'state=needs_user_input', 'reason=Sure?')
+    t.match(await cli.run('comment', 'colour', 'Hm.', '--no-answer'), { stdout: /commented/ })
     const input = 'Quite.\n'
-    t.match((await cli.runWith({ input }, 'answer', 'colour', '-', '--json')).json, {
+    t.match((await cli.runWith({ input }, 'comment', 'colour', '-', '--json')).json, {
       state: 'BLOCKED',
     })
   })
@@ -138,40 +148,40 @@ t.test('with a running service', async (t) => {
       const report = join(cli.root, 'report.tap')
       writeFileSync(report, 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n')
       await made('Sign-in')
-      t.match(await cli.run('proof', 'show', 'sign'), {
+      t.match(await cli.run('prove', 'show', 'sign'), {
         code: 0,
         stderr: /^no proof yet\n.*\nNext: /,
       })
-      const added = await cli.run('proof', 'add', 'sign', report, '--verify')
+      const added = await cli.run('prove', 'add', 'sign', report, '--verify')
       t.match(added, {
         code: 1,
         stdout: /not verified, does not support its claim: 1 of 2 tests failed: in\n$/,
         stderr: /--accept "<reason>"[\s\S]*attached, but not verified/,
       })
       const id = added.stdout.slice(0, 8)
-      t.match(await cli.run('proof', 'show', 'sign', id), {
+      t.match(await cli.run('prove', 'show', 'sign', id), {
         stdout: 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n',
         stderr: / {2}failed: in/,
       })
-      t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
+      t.match(await cli.run('prove', 'verify', 'sign', '--all'), {
         code: 1,
         stdout: '',
         stderr: /is not verified: 1 of 2 tests failed: in/,
       })
       const summary = /only if accepted|would meet nothing/
       const no = [[/failed: in[\s\S]*will not count without --accept.*\[y\/N\]/, 'n']] as const
-      const asked = await cli.runWith({ answers: no }, 'proof', 'verify', 'sign')
+      const asked = await cli.runWith({ answers: no }, 'prove', 'verify', 'sign')
       t.match(asked, { code: 6, unasked: [], shown: summary, stderr: /not verified/ })
-      t.match((await cli.run('proof', 'list', 'sign', '--json')).json, [{ verified: false }])
-      t.match(await cli.run('proof', 'verify', 'sign', id), {
+      t.match((await cli.run('prove', 'list', 'sign', '--json')).json, [{ verified: false }])
+      t.match(await cli.run('prove', 'verify', 'sign', id), {
         code: 0,
         stdout: /verified, does not support/,
       })
-      t.match(await cli.run('gate', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
+      t.match(await cli.run('prove', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
       t.match(await cli.run('list'), { stdout: /doesn't count: 1 of 2 tests failed: in/ })
-      t.match(await cli.run('proof', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
-      t.match(await cli.run('proof', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
-      const accepted = await cli.run('proof', 'verify', 'sign', id, '--accept', 'It is flaky.')
+      t.match(await cli.run('prove', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
+      t.match(await cli.run('prove', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
+      const accepted = await cli.run('prove', 'verify', 'sign', id, '--accept', 'It is flaky.')
       t.match(accepted, {
         code: 0,
         stdout: /verified, 1 of 2 tests passed, accepted: It is flaky\./,
@@ -183,44 +193,44 @@ t.test('with a running service', async (t) => {
 
   await t.test('after verifying stands what is missing, and of several one is named', async (t) => {
     await made('Fence')
-    await cli.run('item', 'fence', 'Fast', '--type', 'benchmark', '--required')
-    const add = (type: string) => cli.run('proof', 'add', 'fence', '--text', type, '--type', type)
+    await cli.run('prove', 'require', 'fence', 'Fast', '--type', 'benchmark')
+    const add = (type: string) => cli.run('prove', 'add', 'fence', '--text', type, '--type', type)
     await add('log')
-    t.match(await cli.run('proof', 'verify', 'fence'), {
+    t.match(await cli.run('prove', 'verify', 'fence'), {
       code: 0,
       stderr:
-        /^Proof is missing\. No candidate would meet "Fast"\. Attach a proof of type benchmark, or accept a proof with a reason\.\nNext: casefile proof add [0-9a-f]{8} <file> --type benchmark\n$/,
+        /^Proof is missing\. No candidate would meet "Fast"\. Attach a proof of type benchmark, or accept a proof with a reason\.\nNext: casefile prove add [0-9a-f]{8} <file> --type benchmark\n$/,
     })
     await add('benchmark')
     await add('trace')
-    t.match(await cli.run('proof', 'verify', 'fence'), {
+    t.match(await cli.run('prove', 'verify', 'fence'), {
       code: 2,
       stderr:
         /several proofs that are not verified: [0-9a-f]{8} \(trace\), [0-9a-f]{8} \(benchmark\)/,
     })
-    t.match(await cli.run('proof', 'show', 'fence'), { stdout: 'log\n\nbenchmark\n\ntrace\n' })
-    t.match((await cli.run('proof', 'show', 'fence', '--json')).json, [{ content: /^log/ }, {}, {}])
+    t.match(await cli.run('prove', 'show', 'fence'), { stdout: 'log\n\nbenchmark\n\ntrace\n' })
+    t.match((await cli.run('prove', 'show', 'fence', '--json')).json, [{ content: /^log/ }, {}, {}])
     t.match(
-      (await cli.run('gate', 'fence')).stderr,
-      /would meet "Fast"\.\nNext: casefile proof verify/,
+      (await cli.run('prove', 'fence')).stderr,
+      /would meet "Fast"\.\nNext: casefile prove verify/,
     )
-    t.match(await cli.run('proof', 'verify', 'fence', '--all'), {
+    t.match(await cli.run('prove', 'verify', 'fence', '--all'), {
       stdout: /^(?:\S+ {2}verified\n){2}$/,
       stderr:
         /^Proof requirements are met\. The case can be resolved\.\nNext: casefile resolve [0-9a-f]{8}\n$/,
     })
     const yes = [[/would meet: Fast[\s\S]*Verify it\? \[y\/N\]/, 'y']] as const
     await made('Wall')
-    await cli.run('item', 'wall', 'Fast', '--type', 'benchmark', '--required')
-    await cli.run('proof', 'add', 'wall', '--text', 'quick', '--type', 'benchmark')
-    const asked = await cli.runWith({ answers: yes }, 'proof', 'verify', 'wall')
+    await cli.run('prove', 'require', 'wall', 'Fast', '--type', 'benchmark')
+    await cli.run('prove', 'add', 'wall', '--text', 'quick', '--type', 'benchmark')
+    const asked = await cli.runWith({ answers: yes }, 'prove', 'verify', 'wall')
     t.match(asked, { code: 0, unasked: [], shown: /│ quick\n/ })
   })
 
   await t.test('a resolved case is committed, and says what changes', async (t) => {
     git(cli.root, 'init', '--quiet')
     const id = await made('Hedge')
-    await cli.run('proof', 'add', 'hedge', '--text', 'ok', '--type', 'note', '--verify')
+    await cli.run('prove', 'add', 'hedge', '--text', 'ok', '--type', 'note', '--verify')
     const resolve = (outcome: string) => cli.run('resolve', 'hedge', '--outcome', outcome)
     t.match(await resolve('ConfirmedCodeBug'), {
       code: 0,
@@ -234,25 +244,10 @@ t.test('with a running service', async (t) => {
       (await resolve('Duplicate')).stderr,
       `git -C memory add cases/${id} && git -C memory commit`,
     )
-    t.match(await cli.run('state', 'hedge', 'open', '--reason', 'x'), {
+    t.match(await cli.run('set', 'hedge', 'state=open', 'reason=x'), {
       stdout: /OPEN/,
       stderr: '',
     })
-  })
-
-  await t.test('a note leaves every byte, and is refused where they are no text', async (t) => {
-    const notes = file(await made('Notes'), 'notes.md')
-    const present = '\ufeff# Notes  \n\n  \n'
-    writeFileSync(notes, present)
-    t.match(await cli.run('note', 'notes', 'New.'), { code: 0 })
-    const now = readFileSync(notes, 'utf8')
-    t.match(now.slice(present.length), /^## \d{4}-\d\d-\d\d\n\nNew\.\n$/)
-    t.equal(now.slice(0, present.length), present)
-    const latin1 = Buffer.from('Zur\u00fcck.\n', 'latin1')
-    writeFileSync(notes, latin1)
-    const said = await cli.run('note', 'notes', 'New.')
-    t.match(said, { code: 1, stderr: /notes\.md is not UTF-8 text \(line 1\)/ })
-    t.ok(readFileSync(notes).equals(latin1))
   })
 
   await t.test('webhooks are managed', async (t) => {
@@ -301,19 +296,19 @@ t.test('with a running service', async (t) => {
 
   await t.test('a report is written to a file, or shown', async (t) => {
     await made('Bell', '-d', 'a\x1b]0;b\x07\u202e 10\u00a0000')
-    t.match((await cli.run('report', 'bell', '--md')).stdout, '10\u00a0000')
-    t.match((await cli.run('report', 'bell')).stdout, /^<!doctype html/i)
-    const shown = (await cli.runWith({ answers: [] }, 'report', 'bell', '--md')).stdout
+    t.match((await cli.run('export', 'bell', '--md')).stdout, '10\u00a0000')
+    t.match((await cli.run('export', 'bell', '--html')).stdout, /^<!doctype html/i)
+    const shown = (await cli.runWith({ answers: [] }, 'export', 'bell', '--md')).stdout
     t.match(shown, 'a␛]0;b␇[U+202E] 10\\u{a0}000')
     for (const [name, text] of [
       ['a.MD', /^# /m],
       ['a.html', /^<!doctype html/i],
     ] as const) {
       const path = join(cli.root, name)
-      t.match(await cli.run('report', 'bell', '-o', path), { code: 0, stdout: '' })
+      t.match(await cli.run('export', 'bell', '-o', path), { code: 0, stdout: '' })
       t.match(readFileSync(path, 'utf8'), text)
     }
-    t.match(await cli.run('report', 'bell', '--md', '--html'), { code: 2 })
+    t.match(await cli.run('export', 'bell', '--md', '--html'), { code: 2 })
   })
 
   await t.test(
@@ -325,13 +320,13 @@ t.test('with a running service', async (t) => {
       })
       const { code, json } = await cli.run('show', 'door', '--json')
       t.match({ code, json }, { code: 3, json: { status: 404, candidates: [Object, Object] } })
-      t.match(await cli.run('gate', 'purple'), { code: 3, stderr: /casefile list --all/ })
-      t.match(await cli.run('gate', 'c12d54ae-1933-4631-a05f-aecf75428827'), { code: 3 })
-      t.match(await cli.run('proof', 'verify', 'hedge', 'zz'), {
+      t.match(await cli.run('prove', 'purple'), { code: 3, stderr: /casefile list --all/ })
+      t.match(await cli.run('prove', 'c12d54ae-1933-4631-a05f-aecf75428827'), { code: 3 })
+      t.match(await cli.run('prove', 'verify', 'hedge', 'zz'), {
         code: 3,
         stderr: /no proof "zz"\. It has: \w{8}\./,
       })
-      t.match(await cli.run('proof', 'verify', 'house', 'zz'), { code: 3, stderr: /proof add/ })
+      t.match(await cli.run('prove', 'verify', 'house', 'zz'), { code: 3, stderr: /prove add/ })
     },
   )
 
@@ -339,19 +334,21 @@ t.test('with a running service', async (t) => {
     const wrong: [args: string[], code: number, stderr: RegExp][] = [
       [['list', '--wrong'], 2, /unknown option '--wrong'/],
       [['start'], 2, /missing required argument 'case'/],
-      [['proof', 'verify', 'gate', 'a', '--all'], 2, /--all/],
-      [['proof', 'add', 'house'], 2, /--artifact/],
-      [['proof', 'add', 'house', 'a', '--text', 'b'], 2, /--artifact/],
-      [['proof', 'add', 'house', 'gone.txt'], 1, /gone\.txt cannot be attached: the file does not/],
-      [['note', 'house', ' '], 2, /blank/],
+      [['prove', 'verify', 'gate', 'a', '--all'], 2, /--all/],
+      [['prove', 'add', 'house'], 2, /--artifact/],
+      [['prove', 'add', 'house', 'a', '--text', 'b'], 2, /--artifact/],
+      [['prove', 'add', 'house', 'gone.txt'], 1, /gone\.txt cannot be attached: the file does not/],
+      [['set', 'house', 'colour=red'], 2, /no field "colour"\. Fields: title, type/],
+      [['set', 'house', 'red'], 2, /Expected field=value/],
+      [['set', 'house', 'reason=x'], 2, /reason= goes with state=/],
       [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
       [['list', '--limit', '0'], 2, /whole number from 1/],
-      [['state', 'house', 'shut'], 1, /state: got "SHUT", expected one of OPEN/],
+      [['set', 'house', 'state=shut'], 1, /state: got "SHUT", expected one of OPEN/],
       [['new', ''], 1, /title: expected a text, not only white space/],
-      [['edit', 'house', '--title', ''], 1, /title/],
+      [['set', 'house', 'title='], 1, /title/],
       [['list', '--root', 'gone'], 1, /is not a folder/],
       [['list', '--root', ''], 2, /Expected a folder/],
-      [['worktree', 'apply', 'roof', '--yes'], 1, /has no worktree/],
+      [['session', 'apply', 'roof', '--yes'], 1, /has no worktree/],
     ]
     for (const [args, code, stderr] of wrong) {
       const { json, ...said } = await cli.run(...args, '--json')
@@ -419,10 +416,10 @@ t.test('what only reads writes nothing, and owns nothing', async (t) => {
   const env = { CASEFILE_STATE_DIR: fresh }
   for (const args of [
     ['search', 'door'],
-    ['plan', 'door'],
-    ['plan', 'door', '--diff'],
+    ['session', 'plan', 'door'],
+    ['session', 'plan', 'door', '--diff'],
     ['open', 'door', '--folder'],
-    ['history', 'door'],
+    ['show', 'door', '--history'],
     ['export'],
     ['webhook', 'list'],
   ]) {

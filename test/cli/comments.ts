@@ -20,7 +20,7 @@ async function openPlanned(t: Test) {
   await cli.run('start', 'red')
   const record = () =>
     readFileSync(join(cli.root, 'memory/cases', json.id, 'sessions/1.md'), 'utf8')
-  const plan = String((await cli.run('plan', 'red', '--json')).json.plan)
+  const plan = String((await cli.run('session', 'plan', 'red', '--json')).json.plan)
   const line = plan.split('\n').indexOf('echo fine') + 1
   return { cli, id: String(json.id), record, line: String(line), lineNumber: line }
 }
@@ -29,15 +29,34 @@ t.test('comments from the terminal', async (t) => {
   const { cli, id, record, line, lineNumber } = await openPlanned(t)
 
   await t.test('on a line, a range, a step and the plan', async (t) => {
-    const one = await cli.run('comment', 'red', '--line', line, '-m', 'Say more.', '--json')
+    const one = await cli.run(
+      'session',
+      'comment',
+      'red',
+      '--line',
+      line,
+      '-m',
+      'Say more.',
+      '--json',
+    )
     t.match(one, { code: 0, json: { line: lineNumber, quote: 'echo fine', status: 'draft' } })
-    const range = await cli.run('comment', 'red', '1', '--line', `1-${line}`, '-m', 'All', '--json')
+    const range = await cli.run(
+      'session',
+      'comment',
+      'red',
+      '1',
+      '--line',
+      `1-${line}`,
+      '-m',
+      'All',
+      '--json',
+    )
     t.match(range.json, { line: 1, end_line: lineNumber })
-    const first = await cli.run('comment', '-m', 'Shorter.', 'red', '--step', 'say')
+    const first = await cli.run('session', 'comment', '-m', 'Shorter.', 'red', '--step', 'say')
     t.match(first, { code: 0, stdout: /draft .* On lines \d+-\d+ \(step say\)[\s\S]*Shorter\./ })
     t.match(first.stderr, /Next: casefile revise \w+ 1 sends 3 comments to the agent/)
     const input = 'From a pipe.\n'
-    t.match(await cli.runWith({ input }, 'comment', 'add', 'red', '-m', '-', '--json'), {
+    t.match(await cli.runWith({ input }, 'session', 'comment', 'red', '-m', '-', '--json'), {
       json: { line: null, text: 'From a pipe.' },
     })
   })
@@ -47,33 +66,40 @@ t.test('comments from the terminal', async (t) => {
     t.match(said, { code: 0, stdout: /commented\n {4}It began on Friday\.\n$/ })
     const piped = await cli.runWith({ input: 'One.\nTwo.\n' }, 'comment', 'red', '-', '--json')
     t.match(piped.json, { act: { name: 'commented' }, text: 'One.\nTwo.' })
-    t.match(await cli.run('history', 'red'), { stdout: /commented\n {4}One\.\n {4}Two\.\n/ })
-    t.match(await cli.run('comment', 'red', ' '), { code: 2, stderr: /The comment is blank/ })
-    t.match(await cli.run('comment', 'red', '1', 'x', '-m', 'y'), { code: 2, stderr: /Only a/ })
+    t.match(await cli.run('show', 'red', '--history'), {
+      stdout: /commented\n {4}One\.\n {4}Two\.\n/,
+    })
+    t.match(await cli.run('comment', 'red', ' '), { code: 2, stderr: /The text is blank/ })
+    t.match(await cli.run('comment', 'red', 'x', '-m', 'y'), { code: 2, stderr: /text once/ })
   })
 
   await t.test('with the editor, which shows the lines', async (t) => {
     const editor = `write() { grep -q '^# echo fine$' "$1" && echo "Why?" > "$1"; }; write`
     const env = { EDITOR: editor, VISUAL: '' }
-    t.match(await cli.runWith({ env }, 'comment', 'red', '--line', line, '--json'), {
+    t.match(await cli.runWith({ env }, 'session', 'comment', 'red', '--line', line, '--json'), {
       code: 0,
       json: { text: 'Why?' },
     })
-    const saved = await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'comment', 'red')
-    t.match(saved, { code: 1, stderr: /the text is empty; nothing was changed/ })
-    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    const saved = await cli.runWith(
+      { env: { ...env, EDITOR: 'true' } },
+      'session',
+      'comment',
+      'red',
+    )
+    t.match(saved, { code: 1, stderr: /the text is empty; nothing was sent/ })
+    const { json } = await cli.run('session', 'comment', 'red', '--list', '--json')
     t.equal(json.length, 5, 'an empty text adds nothing')
   })
 
   await t.test('completion knows the forms of the command', async (t) => {
-    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    const { json } = await cli.run('session', 'comment', 'red', '--list', '--json')
     const offered = async (...words: string[]) =>
       (await cli.run('__complete', ...words)).stdout.split('\n').map((line) => line.split('\t')[0]!)
-    t.match(await offered('comment', 're'), ['resolve', 'reopen', 'reply'])
-    t.match(await offered('comment', 'red'), ['red door'])
-    t.match(await offered('comment', 'red', '--li'), ['--line'])
+    t.match(await offered('session', 'com'), ['comment'])
+    t.match(await offered('session', 'comment', 'red'), ['red door'])
+    t.match(await offered('session', 'comment', 'red', '--li'), ['--line', '--list'])
     const ids = json.map(({ id }: CommentJson) => id)
-    t.strictSame((await offered('comment', 'resolve', 'red', '')).slice(0, -1), ids)
+    t.strictSame((await offered('session', 'comment', 'red', '--resolve', '')).slice(0, -1), ids)
   })
 
   await t.test('what is wrong is an error that says what to do', async (t) => {
@@ -82,33 +108,45 @@ t.test('comments from the terminal', async (t) => {
       [['red', '--line', '900', '-m', 'x'], 1, /the plan has \d+ lines/],
       [['red', '--line', '1', '--step', 'say', '-m', 'x'], 2, /Choose one of/],
       [['red', '--old', '-m', 'x'], 2, /--old needs --file/],
+      [['red', '--list', '--reply', 'a'], 2, /Choose one of --list, --reply/],
       [['red', '--file', 'a.ts', '-m', 'x'], 2, /such as src\/a\.ts:40/],
       [['red', '--file', 'a.ts:4', '-m', 'x'], 1, /no patch/],
       [['red', '--step', 'none', '-m', 'x'], 1, /expected one of say/],
       [['red', '-m', ' '], 2, /The text is blank/],
-      [['resolve', 'red', 'ffffffffff'], 3, /no comment "ffffffffff".*casefile comment list/],
-      [['resolve', 'red', ''], 3, /"" matches several comments: \w{8}, .*Give more of the id/],
+      [['red', '--resolve', 'ffffffffff'], 3, /no comment "ffffffffff".*--list/],
+      [['red', '--reopen', ''], 3, /"" matches several comments: \w{8}, .*Give more of the id/],
       [['nothing', '-m', 'x'], 3, /No case matches/],
       [['red', '--line', '0', '-m', 'x'], 2, /Expected a line/],
     ]
     for (const [args, code, says] of wrong) {
-      t.match(await cli.run('comment', ...args), { code, stderr: says }, args.join(' '))
+      t.match(await cli.run('session', 'comment', ...args), { code, stderr: says }, args.join(' '))
     }
   })
 
   await t.test('a draft is edited and deleted; the plan shows the others', async (t) => {
-    const { json: all } = await cli.run('comment', 'list', 'red', '--json')
+    const { json: all } = await cli.run('session', 'comment', 'red', '--list', '--json')
     const [one, range, ...rest] = all as CommentJson[]
-    const edited = await cli.run('comment', 'edit', 'red', one!.id.slice(0, 6), '-m', 'Say less.')
+    const edited = await cli.run(
+      'session',
+      'comment',
+      'red',
+      '--edit',
+      one!.id.slice(0, 6),
+      '-m',
+      'Say less.',
+    )
     t.match(edited, { code: 0, stdout: /Say less\./ })
-    t.match(await cli.run('comment', 'delete', 'red', range!.id), {
+    t.match(await cli.run('session', 'comment', 'red', '--delete', range!.id), {
       code: 0,
       stdout: `deleted  ${range!.id}\n`,
     })
-    for (const { id } of rest) await cli.run('comment', 'delete', 'red', id)
-    const shown = await cli.run('plan', 'red')
+    for (const { id } of rest) await cli.run('session', 'comment', 'red', '--delete', id)
+    const shown = await cli.run('session', 'plan', 'red')
     t.match(shown.stdout, /^▶ echo fine\n {4}│ [0-9a-f]{8} {2}draft {2}.+\n {4}│ Say less\.\n/m)
-    t.match(shown.stderr, /Or: casefile revise, comment, plan --edit, or abandon \w+ 1/)
+    t.match(
+      shown.stderr,
+      /Or: casefile revise \w+ 1, or casefile session comment, plan --edit, stop/,
+    )
     t.match((await cli.run('show', 'red')).stdout, /1 comment \(1 draft\)/)
     t.match((await cli.run('show', 'red', '1')).stdout, /^Comments {2}1 comment \(1 draft\)/m)
   })
@@ -120,51 +158,61 @@ t.test('comments from the terminal', async (t) => {
     const none = await cli.run('revise', 'red')
     t.match(none, {
       code: 2,
-      stderr: /no comments to send.*-m "…".*casefile comment \w+ 1 --line 1 -m "…"/,
+      stderr: /no comments to send.*-m "…".*casefile session comment \w+ 1 --line 1 -m "…"/,
     })
-    await cli.run('comment', 'red', '-m', 'Once more.')
+    await cli.run('session', 'comment', 'red', '-m', 'Once more.')
     t.match(await cli.run('revise', 'red'), { code: 0, stderr: /^sent 1 comment$/m })
   })
 
   await t.test('sent comments are answered, resolved and opened again', async (t) => {
-    const { json } = await cli.run('comment', 'list', 'red', '1', '--json')
+    const { json } = await cli.run('session', 'comment', 'red', '1', '--list', '--json')
     const { id } = json[0]
-    t.match(await cli.run('comment', 'delete', 'red', id), {
+    t.match(await cli.run('session', 'comment', 'red', '--delete', id), {
       code: 1,
       stderr: /Resolve it instead/,
     })
-    t.match(await cli.run('comment', 'edit', 'red', id, '-m', 'x'), { stderr: /Reply to it/ })
-    const replied = await cli.run('comment', 'reply', 'red', id, '-m', 'Keep it.')
+    t.match(await cli.run('session', 'comment', 'red', '--edit', id, '-m', 'x'), {
+      stderr: /Reply to it/,
+    })
+    const replied = await cli.run('session', 'comment', 'red', '--reply', id, '-m', 'Keep it.')
     t.match(replied, { code: 0, stdout: /replied:\n {4}Keep it\./ })
-    t.match(await cli.run('comment', 'resolve', 'red', id), { stdout: / resolved / })
+    t.match(await cli.run('session', 'comment', 'red', '--resolve', id), { stdout: / resolved / })
     t.match(record(), new RegExp(`- \\[x\\] ${id}`))
-    t.match(await cli.run('comment', 'reopen', 'red', id, '--json'), { json: { resolved: false } })
+    t.match(await cli.run('session', 'comment', 'red', '--reopen', id, '--json'), {
+      json: { resolved: false },
+    })
   })
 
   await t.test('approve sends a note and comments', async (t) => {
-    await cli.run('comment', 'red', '-m', 'Mind the step.')
+    await cli.run('session', 'comment', 'red', '-m', 'Mind the step.')
     const done = await cli.run('approve', 'red', '--yes', '-m', 'Careful.')
     t.match(done, { code: 0, stderr: /^sent your note and 1 comment$/m })
     t.match(record(), /comments_sent[^\n]*approve|with: approve/)
-    t.match((await cli.run('tail', 'red', '1')).stdout, /comment added to line \d+ of the plan/)
+    t.match(
+      (await cli.run('session', 'watch', 'red', '1')).stdout,
+      /comment added to line \d+ of the plan/,
+    )
   })
 
   await t.test('of a diff, and the next session gets them', async (t) => {
-    const said = await cli.run('comment', 'red', '1', '-m', 'One more.')
+    const said = await cli.run('session', 'comment', 'red', '1', '-m', 'One more.')
     t.match(said.stderr, /Next: casefile start \w{8} --again 1 plans again with 1 comment/)
     t.match((await cli.run('start', 'red', '--again', '--json')).json, { number: 2 })
-    await cli.run('comment', 'red', '-m', 'The newest.')
-    const { stdout } = await cli.run('comment', 'list', 'red')
+    await cli.run('session', 'comment', 'red', '-m', 'The newest.')
+    const { stdout } = await cli.run('session', 'comment', 'red', '--list')
     t.match(stdout, /^Session 1\n\n[\s\S]*One more\.\n\nSession 2\n\n[\s\S]*The newest\.\n$/)
-    t.notMatch((await cli.run('comment', 'list', 'red', '2')).stdout, 'One more.')
+    t.notMatch((await cli.run('session', 'comment', 'red', '2', '--list')).stdout, 'One more.')
   })
 
   await t.test('check reports a line that is almost a comment', async (t) => {
-    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    const { json } = await cli.run('session', 'comment', 'red', '--list', '--json')
     const path = join(cli.root, 'memory/cases', id, 'sessions/1.md')
     const last = json.findLast(({ text }: CommentJson) => text === 'One more.').id
     writeFileSync(path, record().replace(`- [ ] ${last}`, `- [ ] ${last}0`))
-    t.match(await cli.run('check'), { code: 1, stdout: /1\.md:\d+: bad_comment: .*8 hex digits/ })
+    t.match(await cli.run('doctor', '--check'), {
+      code: 1,
+      stdout: /1\.md:\d+: bad_comment: .*8 hex digits/,
+    })
   })
 })
 

@@ -35,13 +35,12 @@ t.test('completion', async (t) => {
   t.test('the program says what a word can become:', async (t) => {
     const places: [words: string[], offered: string[]][] = [
       [['ap'], ['approve']],
-      [['proof', 'v'], ['verify']],
-      [
-        ['list', '--st'],
-        ['--state', '--state-dir'],
-      ],
+      [['prove', 'v'], ['verify']],
+      [['list', '--st'], ['--state']],
       [['list', '--state', 'BLO'], ['BLOCKED']],
-      [['state', 'x', 'wont'], ['WONT_FIX']],
+      [['set', 'x', 'sta'], ['state=']],
+      [['set', 'x', 'state=wont'], ['state=WONT_FIX']],
+      [['set', 'x', 'state', '=', 'wont'], ['WONT_FIX']],
       [['start', 'x', '--type', 'impl'], ['implementing']],
       [['show', 'sign'], ['sign-in fails']],
       [['show', '"red'], ['red door']],
@@ -49,7 +48,7 @@ t.test('completion', async (t) => {
         ['completion', ''],
         ['bash', 'zsh', 'fish'],
       ],
-      [['proof', 'add', 'x', ''], [':files']],
+      [['prove', 'add', 'x', ''], [':files']],
       [['nonsense', ''], []],
     ]
     for (const [words, expected] of places) {
@@ -67,7 +66,7 @@ t.test('completion', async (t) => {
   })
 
   t.test('bash', missing('bash'), async (t) => {
-    const lines = ['casefile show red', "casefile show ''", 'casefile list --st']
+    const lines = ['casefile show red', "casefile show ''", 'casefile session comment --re']
     const completed = lines.map(
       (line) => `COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
       _casefile 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" ''`,
@@ -77,7 +76,7 @@ t.test('completion', async (t) => {
     const [title, ids, options] = stdout.split('\n\n').map((each) => each.split('\n'))
     t.strictSame(title, ['red\\ door'])
     t.match(ids, [/^[0-9a-f]{8} {2}\(.*\)$/, /^[0-9a-f]{8} {2}\(.*\)$/])
-    t.match(options, [/^--state {2}/, /^--state-dir/])
+    t.match(options, [/^--reply {2}/, /^--resolve {2}/, /^--reopen {2}/])
   })
 
   t.test('fish', missing('fish'), async (t) => {

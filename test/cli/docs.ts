@@ -26,12 +26,7 @@ t.test('every command', async (t) => {
       const isDefault = command.parent && defaultSubcommand(command.parent) === command
       const names = isDefault ? `${command.name()}|${command.parent?.name()}` : command.name()
       for (const [line] of examples)
-        t.match(
-          line,
-          new RegExp(
-            `casefile (proof |webhook |hooks |notify |comment |queue |worktree )?(${names})|--folder`,
-          ),
-        )
+        t.match(line, new RegExp(`casefile (prove |session |agent |webhook )?(${names})|--folder`))
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
       t.match(help, /^Examples?:\n {2}/m, 'which its help shows')
@@ -45,10 +40,40 @@ t.test('every command', async (t) => {
 
 t.test('a name that is no command', async (t) => {
   const cli = cliHere(t)
-  for (const args of [['lst'], ['lst', '--help'], ['lst', '--all']]) {
-    const unknown = { code: 2, stderr: /unknown command 'lst'\n.*Did you mean list\?/ }
-    t.match(await cli.run(...args), unknown)
+  const wrong: [typed: string, suggested: string][] = [
+    ['lst', 'list'],
+    ['lst --help', 'list'],
+    ['lst --all', 'list'],
+    ['help lst', 'list'],
+    ['edit', 'set'],
+    ['create', 'new'],
+    ['ls', 'list'],
+    ['close', 'resolve'],
+    ['run', 'start, agent run'],
+    ['verify', 'prove verify, verify-commits'],
+    ['proof', 'prove'],
+    ['tail', 'session watch'],
+    ['plan', 'session plan'],
+    ['session wach', 'session watch'],
+  ]
+  for (const [typed, suggested] of wrong) {
+    const { code, stderr } = await cli.run(...typed.split(' '))
+    t.equal(code, 2, typed)
+    t.ok(stderr.endsWith(`. Did you mean ${suggested}?\n`), `${typed}: ${stderr}`)
   }
-  t.match(await cli.run('--help'), { code: 0, stdout: /^Cases:\n {2}new/m })
+  t.match(await cli.run('zzzz'), {
+    code: 2,
+    stderr: 'casefile: no command "zzzz". casefile --help lists them.\n',
+  })
   t.match(await cli.run('help', 'list'), { code: 0, stdout: /^Usage: casefile list/ })
+})
+
+t.test('the help of the program and of its groups fits on a screen of 24 lines', async (t) => {
+  const cli = cliHere(t)
+  for (const args of [[], ['session'], ['agent'], ['prove'], ['webhook']]) {
+    const { stdout } = await cli.run(...args, '--help')
+    const lines = stdout.trimEnd().split('\n')
+    t.ok(lines.length < 24, stdout)
+    for (const line of lines) t.ok(line.length <= 80, line)
+  }
 })

@@ -187,7 +187,7 @@ https://github.com/ada/shop/issues/12#issuecomment-1
   })
 
   await t.test('what is there is left as it is, also edited, and the issue too', async (t) => {
-    await cli.run('state', ID, 'blocked', '--reason', 'Rain')
+    await cli.run('set', ID, 'state=blocked', 'reason=Rain')
     const texts = () => ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8'))
     const before = texts()
     const again = await imported(cli, [{ ...ISSUE, title: 'Else', body: 'Else' }, closed(14)])

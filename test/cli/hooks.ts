@@ -36,22 +36,22 @@ async function runHook(command: string, cwd: string, body: object = {}): Promise
 
 t.test('install shows what it writes, and writes nothing without a yes', async (t) => {
   const cli = personHere(t)
-  const asked = await cli.run('hooks', 'install', 'claude')
-  t.match(asked, { code: 1, stderr: /no terminal to ask on.*--yes/ })
+  const asked = await cli.run('agent', 'install', 'claude')
+  t.match(asked, { code: 2, stderr: /needs a terminal.*--yes/ })
   t.match(asked.stdout, /settings\.local\.json \(new\)/)
   t.notOk(existsSync(cli.path('.claude')))
 
-  const done = await cli.run('hooks', 'install', 'claude', '--yes')
+  const done = await cli.run('agent', 'install', 'claude', '--yes')
   t.match(done, {
     code: 0,
     stdout: /^\+ +"PreToolUse": \[$/m,
-    stderr: /Wrote .*casefile serve.*casefile hooks test/s,
+    stderr: /Wrote .*casefile serve.*casefile agent test/s,
   })
-  t.match(await cli.run('hooks', 'install', 'claude', '--yes', '--json'), {
+  t.match(await cli.run('agent', 'install', 'claude', '--yes', '--json'), {
     code: 0,
     json: { changes: [{ agent: 'claude', place: 'local', change: 'none' }] },
   })
-  t.match(await cli.run('hooks', 'remove', '--yes'), { code: 0 })
+  t.match(await cli.run('agent', 'remove', '--yes'), { code: 0 })
   t.notOk(existsSync(cli.path('.claude')), 'what was new is gone')
 })
 
@@ -60,19 +60,19 @@ t.test('a person answers in their terminal, and is told what git would commit', 
   spawnSync('git', ['init', '--quiet'], { cwd: cli.root })
   const hint = /keep it out of git: add \.claude\/settings\.local\.json to \.gitignore/
   const install = (key: string) =>
-    cli.runWith({ answers: [[/Write this\? \[y\/N\]/, key]] }, 'hooks', 'install', 'claude')
+    cli.runWith({ answers: [[/Write this\? \[y\/N\]/, key]] }, 'agent', 'install', 'claude')
   t.match(await install('n'), { code: 6, unasked: [] })
   t.notOk(existsSync(cli.path(LOCAL)))
   t.match((await install('y')).stderr.replace(/\s+/g, ' '), hint)
   t.ok(existsSync(cli.path(LOCAL)))
-  await cli.run('hooks', 'remove', '--yes')
+  await cli.run('agent', 'remove', '--yes')
   writeFileSync(cli.path('.gitignore'), '.claude/settings.local.json\n')
-  t.notMatch((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
+  t.notMatch((await cli.run('agent', 'install', 'claude', '--yes')).stderr, hint)
 })
 
 t.test('the hooks reach the service wherever it listens, and deny without it', async (t) => {
   const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
+  await cli.run('agent', 'install', 'claude', '--yes')
   const settings = cli.read(LOCAL)
   const gate = commandOf(settings, 'PreToolUse')
   t.match(await runHook(gate, cli.root), /"deny".*casefile serve/, 'before the first start')
@@ -93,16 +93,16 @@ t.test('a link to the settings stays one', async (t) => {
     '.claude': {},
   })
   symlinkSync(cli.path('dotfiles/claude.json'), cli.path(LOCAL))
-  const { stdout } = await cli.run('hooks', 'install', 'claude', '--yes')
+  const { stdout } = await cli.run('agent', 'install', 'claude', '--yes')
   t.match(stdout, `(a link to ${realpathSync(cli.path('dotfiles/claude.json'))})`)
   t.ok(lstatSync(cli.path(LOCAL)).isSymbolicLink())
   t.match(JSON.parse(cli.read('dotfiles/claude.json')), { model: 'opus', hooks: {} })
-  await cli.run('hooks', 'remove', '--yes')
+  await cli.run('agent', 'remove', '--yes')
   t.ok(lstatSync(cli.path(LOCAL)).isSymbolicLink())
   t.equal(cli.read('dotfiles/claude.json'), '{ "model": "opus" }\n')
 
   symlinkSync(cli.path('dotfiles/nowhere.json'), cli.path('.claude/settings.json'))
-  t.match(await cli.run('hooks', 'install', 'claude', '--project', '--yes'), {
+  t.match(await cli.run('agent', 'install', 'claude', '--project', '--yes'), {
     code: 1,
     stderr: /symbolic link/,
   })
@@ -111,19 +111,19 @@ t.test('a link to the settings stays one', async (t) => {
 
 t.test('status says what is installed, and what keeps it from working', async (t) => {
   const cli = personHere(t)
-  t.match(await cli.run('hooks', 'status'), {
+  t.match(await cli.run('agent', 'status'), {
     code: 1,
     stdout:
-      /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: has no hooks; casefile hooks install claude gates it\ncodex: has no hooks/,
+      /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: has no hooks; casefile agent install claude gates it\ncodex: has no hooks/,
   })
-  await cli.run('hooks', 'install', '--yes', '--strict')
-  const narrow = await cli.runWith({ answers: [], columns: 60 }, 'hooks', 'status')
+  await cli.run('agent', 'install', '--yes', '--strict')
+  const narrow = await cli.runWith({ answers: [], columns: 60 }, 'agent', 'status')
   t.match(narrow.stdout, `  ${cli.path(LOCAL)}\n`, 'the whole path')
   t.match(
     narrow.stdout,
     /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m,
   )
-  const status = async () => (await cli.run('hooks', 'status', '--json')).json
+  const status = async () => (await cli.run('agent', 'status', '--json')).json
   t.match(await status(), {
     hooks: [
       { agent: 'claude', place: 'local', installed: 'current', is_strict: true, warnings: [] },
@@ -146,7 +146,7 @@ t.test('status says what is installed, and what keeps it from working', async (t
   writeFileSync(cli.path(LOCAL), `${installed}}`)
   t.match((await status()).hooks[0], { installed: 'unreadable', warnings: [/line/] })
   writeFileSync(cli.path(LOCAL), installed)
-  t.match(await cli.run('hooks', 'status'), {
+  t.match(await cli.run('agent', 'status'), {
     stdout: /^claude +local +not tested, strict +never heard +\/.*local\.json$/m,
   })
   t.match(await cli.run('doctor'), { stdout: /^hooks +claude \(local\): not tested; codex/m })
@@ -154,7 +154,7 @@ t.test('status says what is installed, and what keeps it from working', async (t
 
 t.test('status lists what a hook sent that cannot be read', async (t) => {
   const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
+  await cli.run('agent', 'install', 'claude', '--yes')
   const gate = commandOf(cli.read(LOCAL), 'PreToolUse')
   await cli.serve()
   const sent = { workspace_roots: [cli.root], hook_event_name: 'preToolUse', tool_name: 'Shell' }
@@ -165,19 +165,19 @@ t.test('status lists what a hook sent that cannot be read', async (t) => {
   t.match(JSON.parse(await runHook(gate, cli.root)), {
     hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: /no input/ },
   })
-  const { stdout } = await cli.run('hooks', 'status')
+  const { stdout } = await cli.run('agent', 'status')
   t.match(
     stdout.replaceAll(/\s+/g, ' '),
     /Claude Code sent something that Casefile cannot read: it has no input\. It was denied\. Heard .* Cursor through the hooks of claude sent preToolUse that Casefile cannot read: it has no conversation_id\. It was denied\. Heard 2 times, last /,
   )
-  t.match((await cli.run('hooks', 'status', '--json')).json, {
+  t.match((await cli.run('agent', 'status', '--json')).json, {
     not_understood: [{ sender: 'claude' }, { sender: 'cursor', count: 2 }],
   })
 })
 
 t.test('status tells of conversations without a case', async (t) => {
   const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
+  await cli.run('agent', 'install', 'claude', '--yes')
   const { url } = await cli.serve()
   const killed = spawn('sleep', ['600'])
   for (const [session, pid] of [
@@ -192,29 +192,29 @@ t.test('status tells of conversations without a case', async (t) => {
   }
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  const { stdout } = await cli.run('hooks', 'status')
+  const { stdout } = await cli.run('agent', 'status')
   const [told = '', ...more] = stdout.match(/^claude: conversation .*$/gm) ?? []
   t.match(told, /in the workspace, begun just now, has no case: nothing of it is recorded/)
-  t.match(told, /casefile adopt [0-9a-f]{8} <case> changes that\.$/)
+  t.match(told, /casefile agent adopt [0-9a-f]{8} <case> changes that\.$/)
   t.strictSame(more, [], 'one that was killed is not told')
 })
 
 t.test('an older version of the hooks is told, and replaced', async (t) => {
   const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
+  await cli.run('agent', 'install', 'claude', '--yes')
   const records = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'installed.json')
   writeFileSync(cli.path(LOCAL), cli.read(LOCAL).replaceAll('/bin/sh ', 'sh '))
-  const hooks = async () => (await cli.run('hooks', 'status', '--json')).json.hooks[0]
+  const hooks = async () => (await cli.run('agent', 'status', '--json')).json.hooks[0]
   const { installed, hooks_sha256 } = await hooks()
   t.equal(installed, 'changed')
   const record = readFileSync(records, 'utf8')
   writeFileSync(records, record.replace(/(?<="hooks_sha256": ?")[^"]+/, hooks_sha256))
-  t.match(await cli.run('hooks', 'status'), { stdout: /its hooks are of an older version/ })
+  t.match(await cli.run('agent', 'status'), { stdout: /its hooks are of an older version/ })
   writeFileSync(records, '{}')
-  t.match(await cli.run('hooks', 'status'), {
-    stdout: /changed by hand.*hooks install claude --local/s,
+  t.match(await cli.run('agent', 'status'), {
+    stdout: /changed by hand.*agent install claude --local/s,
   })
-  await cli.run('hooks', 'install', 'claude', '--yes')
+  await cli.run('agent', 'install', 'claude', '--yes')
   t.match(await hooks(), { installed: 'current' })
   t.notMatch(cli.read(LOCAL), / sh '|"sh '/)
 })
@@ -226,8 +226,8 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
   mkdirSync(join(elsewhere, 'root', 'memory', 'cases'), { recursive: true })
   const env = { ...one.env, CASEFILE_STATE_DIR: join(elsewhere, 'state') }
   const two = commandsHere(t, { root: join(elsewhere, 'root'), env })
-  await one.run('hooks', 'install', 'claude', '--user', '--yes')
-  await two.run('hooks', 'install', 'claude', '--user', '--yes')
+  await one.run('agent', 'install', 'claude', '--user', '--yes')
+  await two.run('agent', 'install', 'claude', '--user', '--yes')
   const file = join(one.home, '.claude', 'settings.json')
   const gates = () =>
     JSON.parse(readFileSync(file, 'utf8')).hooks.PreToolUse.map(
@@ -239,30 +239,30 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
   }
   t.equal(await denied(one.root), 1)
   t.equal(await denied(one.home), 0)
-  await one.run('hooks', 'remove', '--yes')
+  await one.run('agent', 'remove', '--yes')
   t.equal(gates().length, 1)
   t.equal(await denied(two.root), 1)
-  t.match(await two.run('hooks', 'status', '--json'), {
+  t.match(await two.run('agent', 'status', '--json'), {
     json: { hooks: [{ installed: 'current' }] },
   })
 })
 
 t.test('hooks that would run twice, not at all, or nowhere are told', async (t) => {
   const cli = personHere(t)
-  await cli.run('hooks', 'install', 'claude', '--yes')
-  t.match(await cli.run('hooks', 'install', 'claude', '--user', '--yes'), {
+  await cli.run('agent', 'install', 'claude', '--yes')
+  t.match(await cli.run('agent', 'install', 'claude', '--user', '--yes'), {
     code: 0,
-    stderr: /claude: each hook runs twice\. Keep one place: casefile hooks remove claude --user/,
+    stderr: /claude: each hook runs twice\. Keep one place: casefile agent remove claude --user/,
   })
-  t.match(await cli.run('hooks', 'install', 'codex', '--yes'), {
+  t.match(await cli.run('agent', 'install', 'codex', '--yes'), {
     code: 0,
     stderr: /codex: you have trusted none of its hooks/,
   })
-  t.match((await cli.run('hooks', 'remove', '--user', '--yes')).code, 0)
-  t.match(await cli.run('hooks', 'status', '--json'), { json: { hooks: [{ warnings: [] }] } })
-  t.match(await cli.run('hooks', 'install', 'codex', '--local', '--yes'), {
+  t.match((await cli.run('agent', 'remove', '--user', '--yes')).code, 0)
+  t.match(await cli.run('agent', 'status', '--json'), { json: { hooks: [{ warnings: [] }] } })
+  t.match(await cli.run('agent', 'install', 'codex', '--local', '--yes'), {
     code: 2,
     stderr: /Codex has no --local settings\. Use --user or --project/,
   })
-  t.match(await cli.run('hooks', 'install', 'emacs'), { code: 2 })
+  t.match(await cli.run('agent', 'install', 'emacs'), { code: 2 })
 })

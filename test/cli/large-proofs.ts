@@ -21,14 +21,14 @@ t.test('a case with large proofs', { timeout: 300_000 }, async (t) => {
   }
   const lines = (text: string) => text.trimEnd().split('\n').length
   t.match(await cli.run('show', 'door'), { code: 0, stdout: /Proof\n(?: {2}[0-9a-f]{8} .*\n){7}/ })
-  t.equal(lines((await cli.run('proof', 'list', 'door')).stdout), COUNT)
-  t.match(await cli.run('gate', 'door'), { code: 4 })
+  t.equal(lines((await cli.run('prove', 'list', 'door')).stdout), COUNT)
+  t.match(await cli.run('prove', 'door'), { code: 4 })
 
   const agent = await mcpClient(t, { root: cli.root, env: cli.env })
   t.match((await agent.call('get_case', { case: 'door' })).json, { proof_count: COUNT })
   t.match((await agent.call('list_proof', { case: 'door' })).json, { total: COUNT })
 
-  const verified = await cli.run('proof', 'verify', 'door', '--all')
+  const verified = await cli.run('prove', 'verify', 'door', '--all')
   t.equal(verified.code, 0, verified.stderr)
   t.equal(lines(verified.stdout), COUNT)
   const exported = await cli.run('export')

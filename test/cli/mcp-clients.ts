@@ -12,7 +12,7 @@ import { isFull } from '../fixtures/full.ts'
 import { openScriptedModel } from '../fixtures/scripted-model.ts'
 
 /*
- * `casefile mcp` with clients that others wrote: real agents in full only, the MCP Inspector by its command line
+ * `casefile agent mcp` with clients that others wrote: real agents in full only, the MCP Inspector by its command line
  * wherever it is installed. mcp.ts has what it promises.
  */
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -27,7 +27,7 @@ function scene(t: Test) {
   mkdirSync(join(home, 'config'), { recursive: true })
   const env = { CASEFILE_STATE_DIR: join(dir, 'state') }
   const file = (name: string) => join(root, 'memory/cases', CASE, name)
-  return { root, home, env, file, command: [process.execPath, CLI, 'mcp'] }
+  return { root, home, env, file, command: [process.execPath, CLI, 'agent', 'mcp'] }
 }
 
 async function ended(
@@ -89,7 +89,7 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   t.match(read.contents, [{ uri, text: /^state: PLANNING$/m }])
   if (!isFull) return // each of these starts two programs
   const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
-  const [, typed = ''] = /--cli casefile mcp --method (tools\/call .*)$/m.exec(page) ?? []
+  const [, typed = ''] = /--cli casefile agent mcp --method (tools\/call .*)$/m.exec(page) ?? []
   const words = typed.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''))
   const found = await inspect(...words)
   t.match(JSON.parse(found.stdout).structuredContent, { id: CASE }, 'what docs/mcp.md has')

@@ -221,7 +221,7 @@ t.test('the tools', async (t) => {
     t.match(handed.json, { number: 1, state: 'plan_ready', next: /approve/ })
     const { json } = await here.run('show', 'Pass the clock', '1', '--json')
     t.match(json, { origin: 'terminal', provider: 'claude', plan: 'Pass it.' })
-    const history = (await here.run('history', 'Pass the clock')).stdout
+    const history = (await here.run('show', 'Pass the clock', '--history')).stdout
     t.match(history, /claude: session 1 plan ready/, 'by its name')
     const intent = {
       case: 'Pass the clock',
@@ -240,7 +240,7 @@ t.test('the tools', async (t) => {
     await here.run('approve', 'Pass the clock', '--yes', '--detach')
     const approved = { number: 1, next: /^Session 1 is approved: go on/ }
     t.match((await waits).json, approved, 'the decision comes in the same turn')
-    await here.run('abandon', 'Pass the clock')
+    await here.run('session', 'stop', 'Pass the clock')
   })
 
   await t.test('proof is attached, and verified by nobody', async (t) => {
@@ -326,7 +326,7 @@ t.test('the tools', async (t) => {
   await t.test('comments can be read and answered, and nothing else', async (t) => {
     await agent.call('propose_plan', { case: WAITING, plan: 'Look first.\n\nThen rest.\n' })
     const comment = async (text: string) =>
-      (await here.run('comment', WAITING, '--line', '1', '-m', text, '--json')).json.id
+      (await here.run('session', 'comment', WAITING, '--line', '1', '-m', text, '--json')).json.id
     const asked = await comment('Why look?')
     const draft = await comment('Not sent yet.')
     const file = join(here.folder(WAITING), 'sessions/1.md')
@@ -356,7 +356,7 @@ t.test('the tools', async (t) => {
       const answer = await agent.call(tool, { case: WAITING, ...args })
       t.match(answer, { isError: true, text: says }, JSON.stringify(args))
     }
-    await here.run('comment', 'resolve', WAITING, asked)
+    await here.run('session', 'comment', WAITING, '--resolve', asked)
     const open = { case: WAITING, session: '1', open: true }
     t.match((await agent.call('list_comments', open)).json, { total: 0 })
     t.match((await agent.call('list_comments', { case: WAITING })).json, { total: 1 })
@@ -486,7 +486,7 @@ t.test('a client that goes away', async (t) => {
   })
   const append = { case: WAITING, text: 'The last word.' }
   const start = () =>
-    spawn(process.execPath, [CLI, 'mcp', '--root', root], {
+    spawn(process.execPath, [CLI, 'agent', 'mcp', '--root', root], {
       env: { PATH: process.env.PATH ?? '', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })

@@ -59,16 +59,19 @@ t.test('agents in a terminal of their own', async (t) => {
   const cli = await servedPerson(t)
 
   await t.test('a conversation belongs to the current case, and waits for its plan', async (t) => {
-    t.match(await cli.run('use'), { code: 0, stdout: 'no case is current in the workspace\n' })
-    t.match(await cli.run('use', 'raise'), {
+    t.match(await cli.run('agent', 'use'), {
+      code: 0,
+      stdout: 'no case is current in the workspace\n',
+    })
+    t.match(await cli.run('agent', 'use', 'raise'), {
       code: 0,
       stdout: /^[0-9a-f]{8} {2}Raise the limit\n$/,
       stderr: 'It is current in the workspace.\n',
     })
-    t.match(await cli.run('use', '--json'), { json: { folder: '.', case_id: cli.id } })
+    t.match(await cli.run('agent', 'use', '--json'), { json: { folder: '.', case_id: cli.id } })
     const planned = await cli.run('new', 'One', '--provider', 'claude')
     t.match(planned, { stderr: /\nNext: casefile start/ }, 'before there are hooks')
-    await cli.run('hooks', 'install', 'claude', '--yes')
+    await cli.run('agent', 'install', 'claude', '--yes')
 
     const session = { session_id: 'one' }
     const began = await cli.hook('SessionStart', { ...session, source: 'startup' })
@@ -76,19 +79,22 @@ t.test('agents in a terminal of their own', async (t) => {
     await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
     t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
     t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
-    t.match(await cli.run('hooks', 'status'), {
+    t.match(await cli.run('agent', 'status'), {
       code: 0,
       stdout: /^claude +local +not tested +heard just now .*\n\nThe service answers at http:/,
     })
 
-    t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })
-    t.match(await cli.run('use', 'nothing of the kind'), { code: 3, stderr: /No case matches/ })
-    t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
+    t.match(await cli.run('agent', 'use', '--none'), { code: 0, stdout: /no case/ })
+    t.match(await cli.run('agent', 'use', 'nothing of the kind'), {
+      code: 3,
+      stderr: /No case matches/,
+    })
+    t.match(await cli.run('agent', 'use', 'raise', '--none'), { code: 2 })
   })
 
   await t.test('the denial says how to propose an intent, which works', async (t) => {
     const session = { session_id: 'intent' }
-    await cli.run('use', 'raise')
+    await cli.run('agent', 'use', 'raise')
     await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
     const call = (tool_name: string, tool_input: object) =>
       cli.hook('PreToolUse', { ...session, tool_name, tool_input })
@@ -128,25 +134,31 @@ t.test('agents in a terminal of their own', async (t) => {
     const [{ state, candidates }] = (await cli.service.request('GET', `/cases/${cli.id}/sessions`))
       .json
     t.match({ state, candidates }, { state: 'complete', candidates: [{ artifact: /proof/ }] })
-    await cli.run('use', '--none')
+    await cli.run('agent', 'use', '--none')
   })
 
   await t.test('one without a case is left alone until it is adopted', async (t) => {
-    t.match(await cli.run('adopt'), { code: 0, stderr: 'Every conversation has a case.\n' })
-    t.match(await cli.run('adopt', 'raise'), { code: 3, stderr: /Every conversation has a case/ })
+    t.match(await cli.run('agent', 'adopt'), {
+      code: 0,
+      stderr: 'Every conversation has a case.\n',
+    })
+    t.match(await cli.run('agent', 'adopt', 'raise'), {
+      code: 3,
+      stderr: /Every conversation has a case/,
+    })
     const session = { session_id: 'two' }
     await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
     t.equal(await cli.hook('PreToolUse', { ...session, ...WRITE }), '')
-    t.match(await cli.run('adopt'), {
+    t.match(await cli.run('agent', 'adopt'), {
       code: 0,
       stdout: /^[0-9a-f]{8} +claude +\. .*1 prompt +just now/,
-      stderr: /Next: casefile adopt/,
+      stderr: /Next: casefile agent adopt/,
     })
     const ids: { id: string; case_id: string | null }[] = await cli.conversations()
     const { id } = ids.find(({ case_id }) => case_id === null)!
     const unknown = { code: 3, stderr: /No conversation has an id/ }
-    t.match(await cli.run('adopt', 'ffff', 'raise'), unknown)
-    t.match(await cli.run('adopt', id.slice(0, 6), 'raise', '--json'), {
+    t.match(await cli.run('agent', 'adopt', 'ffff', 'raise'), unknown)
+    t.match(await cli.run('agent', 'adopt', id.slice(0, 6), 'raise', '--json'), {
       code: 0,
       json: { id, case_id: cli.id },
     })
@@ -157,18 +169,18 @@ t.test('agents in a terminal of their own', async (t) => {
     const made = await cli.run('new', 'Two', '--provider', 'claude')
     t.match(
       made.stderr,
-      /^Nothing is planned yet\. What Claude Code does in a terminal .*\nNext: casefile use [0-9a-f]{8}\n$/,
+      /^Nothing is planned yet\. What Claude Code does in a terminal .*\nNext: casefile agent use [0-9a-f]{8}\n$/,
     )
     const used = await cli.run('new', 'Three', '--provider', 'claude', '--use')
     t.match(used.stderr, /^It is current here\.\nStart Claude Code in a terminal\./)
-    t.match(await cli.run('use'), { stdout: /Three/ })
+    t.match(await cli.run('agent', 'use'), { stdout: /Three/ })
   })
 
   await t.test('run starts an agent with hooks that are installed nowhere', async (t) => {
     keepListeners(t)
     const words = () => readFileSync(join(cli.home, 'words'), 'utf8').trimEnd().split('\n')
     const args = ['--case', 'raise', '--strict', '--', '-c', '--model', 'x']
-    t.match(await cli.run('run', 'claude', ...args), { code: 7, stderr: '' })
+    t.match(await cli.run('agent', 'run', 'claude', ...args), { code: 7, stderr: '' })
     const [flag, file, ...rest] = words()
     t.equal(flag, '--settings')
     t.strictSame(rest, ['-c', '--model', 'x'])
@@ -185,7 +197,7 @@ t.test('agents in a terminal of their own', async (t) => {
       [begun],
     )
 
-    t.match(await cli.run('run', 'codex', '--', 'resume'), { code: 7 })
+    t.match(await cli.run('agent', 'run', 'codex', '--', 'resume'), { code: 7 })
     const codex = words()
     t.strictSame(codex.slice(0, 3), ['--disable', 'daemon_auto_start', '-c'])
     t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="\/bin\/sh '/)
@@ -193,9 +205,12 @@ t.test('agents in a terminal of their own', async (t) => {
     t.equal(codex.at(-1), 'resume')
     t.notMatch(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
 
-    t.match(await cli.run('run', 'gemini'), { code: 1, stderr: /casefile hooks install gemini/ })
-    t.match(await cli.run('run', 'claude', '--case', 'unknown'), { code: 3 })
+    t.match(await cli.run('agent', 'run', 'gemini'), {
+      code: 1,
+      stderr: /casefile agent install gemini/,
+    })
+    t.match(await cli.run('agent', 'run', 'claude', '--case', 'unknown'), { code: 3 })
     await cli.service.close()
-    t.match(await cli.run('run', 'claude'), { code: 1, stderr: /casefile serve/ })
+    t.match(await cli.run('agent', 'run', 'claude'), { code: 1, stderr: /casefile serve/ })
   })
 })

@@ -149,7 +149,7 @@ t.test('below a plan stands what approving it starts:', async (t) => {
       'nothing, where the provider is not trusted',
       RUNBOOK,
       { provider: 'planner', settings: { ...SETTINGS, trust: 'untrusted' } },
-      /cannot be approved yet\. casefile\.md defines .*casefile trust/,
+      /cannot be approved yet\. casefile\.md defines .*casefile doctor --trust/,
     ],
     [
       'its mistakes',

@@ -98,7 +98,7 @@ t.test('sync starts no program that a run could have put into the configuration'
   }
   writeFileSync(config, '[filter "x"]\n\tclean = ./tools/clean\n')
   t.match((await cli.run('sync', '--json')).json, { code: 'program_of_run' }, 'of the user')
-  await cli.run('check')
+  await cli.run('doctor', '--check')
   await cli.run('show', 'One')
   t.notOk(existsSync(marker), 'none was started')
   t.equal(git(memory, 'for-each-ref').trim(), '', 'nothing was committed')
@@ -126,13 +126,13 @@ t.test('no command starts a git or unshare that a run could have put on the PATH
   git(root, 'commit', '-qm', 'One')
   await cli.run('new', 'One')
   const commands = [
-    ['check'],
+    ['doctor', '--check'],
     ['doctor', '--json'],
-    ['verify'],
+    ['verify-commits'],
     ['trailer'],
     ['trailer', '--message', message],
     ['sync'],
-    ['plan', 'One'],
+    ['session', 'plan', 'One'],
     ['show', 'One'],
     ['init', '--hook', '--yes'],
   ]
@@ -143,7 +143,7 @@ t.test('no command starts a git or unshare that a run could have put on the PATH
     t.notOk(existsSync(marker), `${args.join(' ')}: ${stderr}`)
     t.notMatch(stderr, /where a run could|not found/, args.join(' '))
   }
-  const { code, stdout, stderr } = await at(planted, ['verify'])
+  const { code, stdout, stderr } = await at(planted, ['verify-commits'])
   t.equal(code, 2)
   t.match(stdout + stderr, /git was found only in .*node_modules\/\.bin\/git, where a run could/)
   t.match(await at(planted, ['sync']), {
@@ -153,7 +153,7 @@ t.test('no command starts a git or unshare that a run could have put on the PATH
 
   const head = git(root, 'rev-parse', 'HEAD').trim()
   writeFileSync(join(root, '.git/info/grafts'), `${head} ${'a'.repeat(40)}\n`)
-  const grafted = await cli.run('verify')
+  const grafted = await cli.run('verify-commits')
   t.match(grafted.stderr, /Could not read a{40}/)
   t.notMatch(grafted.stderr, /hint:/, 'the cause, without what git advises')
 })

@@ -38,8 +38,8 @@ function questions(cases: string, ids: string[]): string[][] {
     ['show', 'sign', '--json'],
     ['show', withSession[0]!, 'latest'],
     ['show', '00000000-0000-4000-8000-000000000000', '--json'],
-    ['gate', withProof[0]!],
-    ['proof', 'list', withProof[0]!],
+    ['prove', withProof[0]!],
+    ['prove', 'list', withProof[0]!],
   ]
 }
 
@@ -65,7 +65,7 @@ t.test('a question without a service is answered as with one, and writes nothing
 t.test('what a broken file said before is known from the state folder', async (t) => {
   const cli = cliOnSample(t)
   const path = join(cli.cases, cli.ids[0]!, 'case.md')
-  t.match(await cli.run('note', cli.ids[0]!, 'so that there is state'), { code: 0 })
+  t.match(await cli.run('comment', cli.ids[0]!, 'so that there is state'), { code: 0 })
   const { title } = (await cli.run('show', cli.ids[0]!, '--json')).json
   writeFileSync(path, '---\ntitle: [half\n')
   const state = tree(cli.stateDir)

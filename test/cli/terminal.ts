@@ -95,7 +95,7 @@ t.test('a session that dies with its service is told to have failed', async (t) 
     step('while true; do echo begun; sleep 0.2; done'),
   )
   await must(service, 'POST', `${ref.path}/approve`)
-  const tail = cli.start('tail', 'door')
+  const tail = cli.start('session', 'watch', 'door')
   await tail.says(/│ begun/)
   await service.restart()
   t.match(await tail.ended, { code: 5, stdout: /! failed: /, stderr: /Session 1 failed: / })
@@ -107,7 +107,7 @@ t.test('a session that is followed late is told with what it printed before', as
   const events = await stream(service, ref)
   await must(service, 'POST', `${ref.path}/approve`)
   await says(events, '\n20000\n')
-  const tail = cli.start('tail', 'door')
+  const tail = cli.start('session', 'watch', 'door')
   await tail.says(/│ 20000$/m)
   writeFileSync(join(cli.root, 'go'), '')
   const { stdout } = await tail.ended

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { listText } from '../../src/cli/commands/list.ts'
-import { withNote } from '../../src/cli/commands/note.ts'
 import { eventPrinter } from '../../src/cli/follow/event-printer.ts'
 import { progressLine } from '../../src/cli/follow/progress-line.ts'
 import { printOutput, stepOutput } from '../../src/cli/follow/step-output.ts'
@@ -39,24 +38,6 @@ t.test('a case is named by', async (t) => {
       )
     })
   }
-})
-
-t.test('a note goes to the end, below the heading of its day', async (t) => {
-  const now = new Date('2026-11-22T23:30:00Z')
-  const day = '## 2026-11-22\n\n'
-  const notes: [there: string, after: string][] = [
-    ['', `${day}New.\n`],
-    ['Old.', `Old.\n\n${day}New.\n`],
-    ['# Notes\n\nOld.  \n\n\n', `# Notes\n\nOld.  \n\n\n${day}New.\n`],
-    ['Old.  ', `Old.  \n\n${day}New.\n`],
-    ['Old.\n\t', `Old.\n\t\n${day}New.\n`],
-    ['\ufeff', `\ufeff${day}New.\n`],
-    ['\ufeffOld.\n', `\ufeffOld.\n\n${day}New.\n`],
-    [`${day}Old.\n`, `${day}Old.\n\nNew.\n`],
-    [`${day}Old.\n\n### More\n`, `${day}Old.\n\n### More\n\n${day}New.\n`],
-    ['Old.\r\n', 'Old.\r\n\r\n## 2026-11-22\r\n\r\nNew.\r\n'],
-  ]
-  for (const [there, after] of notes) t.equal(withNote(there, ' New.\n', now), after)
 })
 
 t.test('a table is aligned as a screen shows it', async (t) => {

@@ -10,7 +10,7 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   git(root, 'init', '-q', '-b', 'main')
   writeFileSync(join(root, '.gitignore'), '/memory/\n')
   commit(root)
-  t.match(await cli.run('worktree', 'list'), {
+  t.match(await cli.run('session', 'worktrees'), {
     code: 0,
     stderr: /no worktrees\nNext: casefile start/,
   })
@@ -22,28 +22,28 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   const missing = /The work of session 1 is not in main yet: 1 commit on casefile\/red-door-1\./
   const approved = await cli.run('approve', 'door', '--yes')
   t.match(approved, { code: 0, stderr: missing })
-  t.match(approved.stderr, /Next: casefile proof add/)
-  const gate = await cli.run('gate', 'door')
+  t.match(approved.stderr, /Next: casefile prove add/)
+  const gate = await cli.run('prove', 'door')
   t.match(gate.stderr, missing)
-  const proof = ['proof', 'add', 'door', '--text', 'Seen.', '--type', 'note', '--verify']
-  t.match((await cli.run(...proof)).stderr, /Next: casefile worktree apply \w{8} 1\n/)
+  const proof = ['prove', 'add', 'door', '--text', 'Seen.', '--type', 'note', '--verify']
+  t.match((await cli.run(...proof)).stderr, /Next: casefile session apply \w{8} 1\n/)
   t.match(await cli.run('show', 'door', '1'), {
-    stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,
+    stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile session apply/,
   })
-  const list = await cli.run('worktree', 'list', '--json')
+  const list = await cli.run('session', 'worktrees', '--json')
   t.match(list.json, [{ branch: 'casefile/red-door-1', state: 'kept', ahead: 1 }])
-  t.match(await cli.run('worktree', 'list'), {
+  t.match(await cli.run('session', 'worktrees'), {
     stdout: /casefile\/red-door-1 +kept +1 ahead, 0 behind/,
   })
-  t.match(await cli.run('worktree', 'apply', 'door', '--json'), { code: 2 })
-  t.match(await cli.run('worktree', 'apply', 'door', '--yes'), {
+  t.match(await cli.run('session', 'apply', 'door', '--json'), { code: 2 })
+  t.match(await cli.run('session', 'apply', 'door', '--yes'), {
     code: 0,
     stdout: /applied: main is at/,
   })
   t.equal(readFileSync(join(root, 'door.txt'), 'utf8'), 'paint\n')
-  t.notMatch((await cli.run('gate', 'door')).stderr, missing, 'once it is applied')
-  const discarded = await cli.run('worktree', 'discard', 'door', '1', '--yes')
+  t.notMatch((await cli.run('prove', 'door')).stderr, missing, 'once it is applied')
+  const discarded = await cli.run('session', 'discard', 'door', '1', '--yes')
   t.match(discarded, { stdout: /discarded the worktree of session 1; and its branch/ })
   t.notOk(existsSync(list.json[0].path))
-  t.match(await cli.run('worktree', 'discard', made.id), { code: 2 })
+  t.match(await cli.run('session', 'discard', made.id), { code: 2 })
 })

@@ -53,13 +53,13 @@ t.test('the demo plays the whole flow', async (t) => {
     /# pass 18\n {4}# fail 5/,
     /\$ casefile new "Signed out right after signing in" --type bug \\\n {6}--description /,
     /[0-9a-f-]{36} {2}Signed out right after signing in/,
-    /\$ casefile item "right after" "All tests pass" --type test-log --required/,
+    /\$ casefile prove require "right after" "All tests pass" --type test-log/,
     /scripted: it has no model/,
     /\$ casefile start "right after"/,
     /Session 1 {2}implementing by scripted-agent/,
     /Hypothesis\n {6}`exp` in a token/,
     /1\. Let `issueToken` write `iat` and `exp` in milliseconds/,
-    /\$ casefile comment "right after" --line 1 \\\n {6}-m "Tokens keep seconds/,
+    /\$ casefile session comment "right after" --line 1 \\\n {6}-m "Tokens keep seconds/,
     /draft .* On line 1/,
     /\$ casefile revise "right after"/,
     /Not placed, because their lines are gone:\n.* addressed .* On line 1/,
@@ -75,12 +75,12 @@ t.test('the demo plays the whole flow', async (t) => {
     /Session 2 .*\n\n {4}Hypothesis\n {6}The units are right now/,
     /\$ casefile approve "right after" --yes/,
     /✓ 23 of 23 tests pass/,
-    /\$ casefile proof add "right after" --artifact 2-test\.tap/,
+    /\$ casefile prove add "right after" --artifact 2-test\.tap/,
     /not verified, 23 of 23/,
-    /\$ casefile proof verify "right after"\n.* verified, 23 of 23/,
+    /\$ casefile prove verify "right after"\n.* verified, 23 of 23/,
     /\$ casefile resolve .*\n.*RESOLVED/,
     /src\/token\.js \| 2 \+-/,
-    /\$ casefile history "right after"/,
+    /\$ casefile show "right after" --history/,
     /session 1 plan sent/,
     /In your own project:\n {2}\$ .* init .*\n {2}\$ .* serve --open/,
     /The workspace is kept: /,
@@ -202,7 +202,7 @@ t.test('on a terminal', needsTmux, async (t) => {
     await pane.shows(/casefile approve .*\n {2}Enter approves this plan, n does not\s*$/)
     pane.press('n', 'Enter')
     const text = await pane.shows(/exit=0/)
-    t.match(text, /casefile abandon[\s\S]*Not approved, so nothing ran\./)
+    t.match(text, /casefile session stop[\s\S]*Not approved, so nothing ran\./)
     t.notMatch(text, /Enter runs it/, 'an answered prompt is gone')
     t.notMatch(text, /▶ agent/)
     t.match(output(), /\u001b\[/, 'in colours')

@@ -232,7 +232,7 @@ t.test(
     const casefile = (...args: string[]) => runBuilt(args, env, folder)
     const force = () => casefile('sample', 'workspace', '--force')
     t.match(await casefile('sample', 'workspace'), { code: 0 })
-    t.match(await casefile('abandon', 'right after', '--root', workspace), { code: 0 })
+    t.match(await casefile('session', 'stop', 'right after', '--root', workspace), { code: 0 })
 
     const service = await started(['serve', '--root', workspace, '--port', '0'], env, folder)
     t.match(await force(), { code: 1, stderr: /process \d+ at http.*stop it/ })

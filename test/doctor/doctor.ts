@@ -74,7 +74,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.match(text, /^codex +- .* npm install -g @openai\/codex$/m)
   t.match(text, /^agent files +none that need trust$/m)
   t.match(text, /^notify +nowhere; see notify in docs\/settings\.md$/m)
-  t.match(text, /^hooks +none; casefile hooks install gates/m)
+  t.match(text, /^hooks +none; casefile agent install gates/m)
   t.match(text, /^sandbox-runtime +not installed\. With it, runs reach only/m)
 })
 
@@ -87,7 +87,7 @@ t.test('what is not trusted is said, and not started', async (t) => {
     writeFileSync(join(root, '.opencode/plugins/x.js'), '')
   }
   const open = await runDoctor(t, { settings: [...settings, mine] })
-  t.match(open.text, /^casefile\.md +not trusted; review it with: casefile trust$/m)
+  t.match(open.text, /^casefile\.md +not trusted; review it with: casefile doctor --trust$/m)
   t.match(open.text, /^notify +slack \(not trusted\); try it/m)
   t.match(open.text, /^mine \(default\) .*\(not trusted\)$/m)
 
@@ -158,7 +158,12 @@ t.test('an exit code for the provider of new sessions', async (t) => {
     return ['provider: mine', 'providers:', `  mine: { kind: acp, command: ${words} }`]
   }
   const cases: [name: string, scene: Scene, code: number, said: RegExp][] = [
-    ['it is not trusted', { settings: mine('plan') }, 1, /cannot use mine: .*casefile trust/],
+    [
+      'it is not trusted',
+      { settings: mine('plan') },
+      1,
+      /cannot use mine: .*casefile doctor --trust/,
+    ],
     [
       'it cannot plan',
       { settings: mine('fast'), isTrusted: true },

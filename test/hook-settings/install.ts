@@ -164,7 +164,7 @@ t.test('hooks are strict where they are installed so', async (t) => {
   }
 })
 
-t.test('an agent that casefile run starts has the hooks in its arguments', async (t) => {
+t.test('an agent that casefile agent run starts has the hooks in its arguments', async (t) => {
   const { agent, root, stateDir } = person(t)
   const target = (isStrict: boolean) => hookTarget({ root, stateDir }, 'local', isStrict)
   const settings = async (isStrict: boolean) => {

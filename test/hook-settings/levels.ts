@@ -38,14 +38,14 @@ async function personWithHooks(t: Test) {
   const environment = { ...process.env, ...env, CASEFILE_RUN: undefined }
   const stateDir = cli.env.CASEFILE_STATE_DIR
   const run = (...args: string[]) => cli.runWith({ env }, ...args)
-  await run('hooks', 'install', '--yes')
+  await run('agent', 'install', '--yes')
   const levels = async (heard: HeardConversation[] = []) =>
     (await leveledReport({ root, stateDir, environment }, heard)).hooks
   const serve = () => openServer({ root, stateDir, port: 0, mount: false, environment, log() {} })
   const path = (name: string) => join(root, name)
   const read = (name: string) => readFileSync(path(name), 'utf8')
   const write = (name: string, text: string) => writeFileSync(path(name), text)
-  const test = (...names: string[]) => run('hooks', 'test', '--json', ...names)
+  const test = (...names: string[]) => run('agent', 'test', '--json', ...names)
   return { root, home, env, stateDir, cli, run, levels, serve, read, write, test, installAgent }
 }
 
@@ -98,7 +98,7 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
     t.match(json, { hooks: expected, not_installed: [] })
     t.equal(code, 0)
     t.strictSame(await (await fetch(`${served.url}/conversations`)).json(), [])
-    t.match(await run('hooks', 'status'), {
+    t.match(await run('agent', 'status'), {
       code: 0,
       stdout: /^codex +user +gated +tested just now +never heard +\//m,
     })
@@ -138,7 +138,7 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
       version_note: '2.2.0: not seen by our tests; seen: 2.1.330, 2.1.332',
     })
     const note = /^claude: 2\.2\.0: not seen by our tests; seen: 2\.1\.330, 2\.1\.332$/gm
-    t.equal((await run('hooks', 'status')).stdout.match(note)?.length, 1)
+    t.equal((await run('agent', 'status')).stdout.match(note)?.length, 1)
     person.installAgent('claude', '2.1.330')
     t.match(await claude(), { level: 'gated' }, 'another file with the same version')
 
@@ -185,13 +185,13 @@ t.test('the hooks of every agent, from their installation on', async (t) => {
   await t.test('commands of a project that nobody trusted are not run', (t) => isNotRun(t, person))
 
   await t.test('what cannot be tried is an error', async (t) => {
-    await run('hooks', 'remove', 'codex', '--yes')
+    await run('agent', 'remove', 'codex', '--yes')
     const none = await person.test('codex')
     t.match(none, { code: 1, json: { hooks: [], not_installed: ['codex'] } })
     await served.close()
     t.match(await person.test(), { code: 1, stderr: /No service runs.*casefile serve/ })
     const inRun = { env: { ...person.env, CASEFILE_RUN: 'one' } }
-    const denied = await person.cli.runWith(inRun, 'hooks', 'test')
+    const denied = await person.cli.runWith(inRun, 'agent', 'test')
     delete process.env.CASEFILE_RUN
     t.match(denied, { code: 1, stderr: /CASEFILE_RUN/ })
   })
@@ -209,12 +209,12 @@ async function isNotRun(t: Test, person: Person) {
     t.match(await person.test(agent), {
       code: 1,
       json: { hooks: [{ level: 'untested' }] },
-      stderr: /commands that you have not trusted.*casefile trust/,
+      stderr: /commands that you have not trusted.*casefile doctor --trust/,
     })
     t.notOk(existsSync(trap), agent)
   }
   person.write(PLUGIN, plugin)
-  await person.run('trust', '--yes')
+  await person.run('doctor', '--trust', '--yes')
   t.match(await person.test('claude', 'codex'), {
     code: 1,
     json: { hooks: [{ level: 'fails_open' }, { level: 'gated' }] },

@@ -7,7 +7,7 @@ import { CLI } from '../fixtures/cli.ts'
 import { must } from '../fixtures/session-client.ts'
 import { needsTmux } from '../fixtures/tmux.ts'
 
-/* The real Claude Code in a terminal, with the hooks that `casefile hooks install` writes, and a scripted model. */
+/* The real Claude Code in a terminal, with the hooks that `casefile agent install` writes, and a scripted model. */
 
 const AGENT_COMMAND = `${quoted(AGENTS_BIN)}/${TERMINAL_AGENTS.claude.command}`
 const AGENT = { ...REAL_AGENTS.claude, ...TERMINAL_AGENTS.claude }
@@ -212,7 +212,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     await agent.session({ state: 'complete', id })
   })
 
-  t.test('casefile run gates it with nothing installed', async (t) => {
+  t.test('casefile agent run gates it with nothing installed', async (t) => {
     const scene = await terminalScene(t, 'claude')
     const agent = await scene.open('Limit', {
       hooks: null,

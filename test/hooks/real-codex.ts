@@ -8,7 +8,7 @@ import { must } from '../fixtures/session-client.ts'
 import { needsTmux } from '../fixtures/tmux.ts'
 
 /*
- * The real Codex in a terminal, with the hooks that `casefile hooks install` writes, and a scripted model. Its dialog
+ * The real Codex in a terminal, with the hooks that `casefile agent install` writes, and a scripted model. Its dialog
  * for a plan opens when the hook of the plan has been answered, and its answer comes as a prompt.
  */
 
@@ -132,7 +132,7 @@ t.test('Codex in a terminal', options, async (t) => {
     t.equal(two.file('app.js'), 'limit = 1\n')
   })
 
-  t.test('casefile run gates it with nothing installed', async (t) => {
+  t.test('casefile agent run gates it with nothing installed', async (t) => {
     const scene = await terminalScene(t, 'codex')
     const agent = await scene.open('Limit', {
       hooks: null,

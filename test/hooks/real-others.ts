@@ -7,7 +7,7 @@ import { terminalScene } from '../fixtures/agents/terminal-scene.ts'
 import { needsTmux } from '../fixtures/tmux.ts'
 
 /*
- * The real Gemini CLI, Copilot and opencode in a terminal, with the hooks that `casefile hooks install` writes, and a
+ * The real Gemini CLI, Copilot and opencode in a terminal, with the hooks that `casefile agent install` writes, and a
  * scripted model. Gemini and Copilot ask in their own dialog for the plan once more when the operator has approved.
  */
 

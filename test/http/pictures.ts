@@ -185,7 +185,7 @@ t.test('a picture goes with its proof: not without, and with its case', async (t
   t.equal(existsSync(app.file(id)), false)
 })
 
-t.test('a picture without a proof is removed by check --fix, others are not', async (t) => {
+t.test('a picture without a proof is removed by doctor --fix, others are not', async (t) => {
   const { app, id, file } = await attached()
   const orphan = app.file(id, 'artifacts', '11111111-1111-4111-8111-111111111111.png')
   writeFileSync(orphan, PNG)

@@ -102,7 +102,7 @@ t.test('a clone gets the branch of the cases from where it came', async (t) => {
 
 /** Runs the line that a person is told to add to a hook, in the folder where git would. */
 async function checksCases(t: Test, space: Project, said: string, cwd: string): Promise<void> {
-  const [, words] = /^ {2}casefile (check .*)$/m.exec(said) ?? []
+  const [, words] = /^ {2}casefile (doctor --check .*)$/m.exec(said) ?? []
   const shell = spawnSync('sh', ['-c', `printf '%s\\n' ${words}`], { cwd, encoding: 'utf8' })
   const checked = await space.runAt(cwd, ...shell.stdout.trimEnd().split('\n'))
   t.match(checked, { code: 1, stdout: /case\.md:2: unknown_state/ })

@@ -55,7 +55,7 @@ t.test('every question has other answers', async (t) => {
   const { choice, shown } = await asked(found, ['help', '9', '2', 'no', '2', 'npm run check'])
   t.match(shown, /^1, 2 or 3\? \[1\] \nAnswer with 1, 2 or 3, or a name \(claude, codex, none\)\./m)
   t.match(shown, /^1 or 2\? \[1\] \nAnswer with 1 or 2\. Enter takes 1\.$/m)
-  t.match(shown, /for the case that is current here \(casefile use --help\)/)
+  t.match(shown, /for the case that is current here \(casefile agent use --help\)/)
   t.strictSame(choice, { agent: 'codex', inTerminal: true, tests: 'npm run check' })
 })
 

@@ -100,7 +100,14 @@ t.test('on a disk that ignores case and composition', async (t) => {
     git(root, 'commit', '--quiet', '-m', 'all')
     await must(service, 'PUT', memory('NOTES.md'), 'Changed')
     t.equal(git(root, 'status', '--porcelain'), ` M memory/cases/${id}/Notes.md\n`)
-    const { code, stdout } = await runBuilt(['check', '--root', root, '--state-dir', stateDir])
+    const { code, stdout } = await runBuilt([
+      'doctor',
+      '--check',
+      '--root',
+      root,
+      '--state-dir',
+      stateDir,
+    ])
     t.equal(code, 0, stdout)
   })
 

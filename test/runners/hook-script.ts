@@ -105,7 +105,7 @@ t.test('it sends what it reads, and prints what comes', async (t) => {
   t.equal(
     await pidOf('codex tell 77', { CASEFILE_PID: '78' }),
     '78',
-    'as casefile run announced it',
+    'as casefile agent run announced it',
   )
   t.equal(await pidOf('codex tell 77', { CLAUDE_PID: '79' }), '77', 'that of another agent')
   t.equal(await pidOf('copilot gate event=preToolUse 77', {}), '77')

@@ -155,7 +155,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(await call(), /case of this conversation was deleted/)
   t.match(await waits.present(PLAN), { behavior: 'deny', message: /was deleted/ })
   const prompted = await waits.tell('UserPromptSubmit', { prompt: 'Something else' })
-  t.match(prompted.systemMessage, /was deleted\. Choose one with casefile use/)
+  t.match(prompted.systemMessage, /was deleted\. Choose one with casefile agent use/)
   t.match(await call(), /Nothing may be changed/, 'nor with the next prompt')
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   t.equal(await call(), null, 'the person has chosen to go on without')
@@ -374,7 +374,7 @@ t.test('which case', async (t) => {
     await loose.tell('SessionStart'),
     {
       systemMessage:
-        'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>',
+        'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile agent use <case>',
     },
     'its person is told, and the agent nothing',
   )
@@ -410,7 +410,8 @@ t.test('which case', async (t) => {
   await must(app, 'POST', `${session.path}/abandon`)
   const state = { state: 'WONT_FIX', outcome: 'NotNeeded', reason: 'Not needed.' }
   await must(app, 'PUT', `/cases/${closed}/state`, state)
-  const over = /The case "The closed limit" is WONT_FIX\..*casefile use <case> or casefile adopt/
+  const over =
+    /The case "The closed limit" is WONT_FIX\..*casefile agent use <case> or casefile agent adopt/
   t.match(await prompt(), { systemMessage: over, hookSpecificOutput: { additionalContext: over } })
   t.match(await write(), over)
   t.equal(await agent.call('Read', { file_path: 'limit.js' }), null)

@@ -112,7 +112,7 @@ for (const [provider, by] of DRIVES) {
       const path = `/cases/${other.id}/sessions`
       const answer = await service.request('POST', path, { type: 'planning', provider })
       t.match(answer, refused)
-      t.match(answer.json.detail, 'casefile trust')
+      t.match(answer.json.detail, 'casefile doctor --trust')
       t.notOk(existsSync(join(root, 'memory/cases', other.id, 'sessions')), 'no session was made')
       t.equal(model.requests.length, earlier, 'no agent was started')
       const { problems } = await must(service, 'GET', '/health')
@@ -127,7 +127,7 @@ for (const [provider, by] of DRIVES) {
       untouched('work')
 
       writeFiles(root, hostile.files)
-      const shown = await runBuilt(['trust', '--root', root, '--state-dir', stateDir, '--yes'], env)
+      const shown = await runBuilt(['doctor', '--trust', '--root', root, '--state-dir', stateDir, '--yes'], env)
       t.equal(shown.code, 0, shown.stdout + shown.stderr)
       model.script({ text: LIST_PLAN })
       const made = await must(service, 'POST', path, { type: 'planning', provider })

@@ -44,7 +44,7 @@ t.test('what a run lifts stays as it was, also after a restart', async (t) => {
   t.equal(first, false)
   await service.restart()
   const message =
-    'hide: casefile.md no longer hides .env, keys/deep from runs. The limit still applies. Restore the setting, or run casefile trust'
+    'hide: casefile.md no longer hides .env, keys/deep from runs. The limit still applies. Restore the setting, or run casefile doctor --trust'
   for (const text of ['---\nhide: none\n---\n', '---\nhide: [\n---\n', lifted]) {
     writeFileSync(settings, text)
     t.match(await problems(), [{ file: 'casefile.md', message }], text)

@@ -197,10 +197,10 @@ for (const [who, user, options] of people) {
     const write = (settings: string) =>
       writeFileSync(join(work, 'casefile.md'), `---\n${settings}\n---\n`)
     const left = () => processesNamed(`time.sleep(${SECONDS})`)
-    /** `casefile trust`, run by the user of the service; returns what it showed. */
+    /** `casefile doctor --trust`, run by the user of the service; returns what it showed. */
     const trusted = async () => {
       const { root, stateDir } = service
-      const args = ['trust', '--yes', '--root', root, '--state-dir', stateDir]
+      const args = ['doctor', '--trust', '--yes', '--root', root, '--state-dir', stateDir]
       const { stdout, stderr } = await runBuilt(args, { HOME }, undefined, user)
       return stdout + stderr
     }
@@ -244,7 +244,7 @@ for (const [who, user, options] of people) {
     const { output } = first.session
     t.match(
       output,
-      /Runs can write only here: the working folder, .*temporary folders, ~\/\.cache.*\. .*cache: of casefile\.md and run: casefile trust\./,
+      /Runs can write only here: the working folder, .*temporary folders, ~\/\.cache.*\. .*cache: of casefile\.md and run: casefile doctor --trust\./,
     )
     t.match(output, /Runs do not see .*keys.* take it out of hide:/)
     const { problems } = await must(service, 'GET', '/health')
@@ -252,7 +252,7 @@ for (const [who, user, options] of people) {
       {
         code: 'untrusted_settings',
         message:
-          /^cache: not trusted, so runs do not write to ~\/projects, ~\/new\/cache\. .*casefile trust$/,
+          /^cache: not trusted, so runs do not write to ~\/projects, ~\/new\/cache\. .*casefile doctor --trust$/,
       },
     ])
 

@@ -63,19 +63,19 @@ t.test('a file that an agent acts on counts once it is trusted, and pages say so
 
   const answer = await create('copilot')
   t.match(answer, REFUSED)
-  t.match(answer.json.detail, /\.github\/hooks\/a\.json \(not trusted\).*casefile trust/)
+  t.match(answer.json.detail, /\.github\/hooks\/a\.json \(not trusted\).*casefile doctor --trust/)
   t.notOk(existsSync(service.file(id, 'sessions')), 'nothing was written')
   t.match(await problemsOf(service), [
     {
       file: '.github/hooks/a.json',
       line: null,
-      message: /^not trusted, so sessions cannot use copilot\. .*casefile trust$/,
+      message: /^not trusted, so sessions cannot use copilot\. .*casefile doctor --trust$/,
     },
   ])
   const form = await htmlOf(`/case/${id}`)
   t.equal(
     textOf(form, 'untrusted-files'),
-    'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot Read the files, then run casefile trust and reload this page. Or remove them.',
+    'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot Read the files, then run casefile doctor --trust and reload this page. Or remove them.',
   )
   t.match(form, /<option value="copilot" disabled[^>]*>copilot \([^<]*: uses files that are not tr/)
   t.match(form, /<option value="codex">/, 'one that does not read it')

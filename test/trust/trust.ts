@@ -40,7 +40,7 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
   t.match(before, /^\[\]$/m)
   t.match(
     before,
-    /casefile\.md asks to pass ASKED_FOR_TEST, UNSET_FOR_TEST, which is not trusted\. .*casefile trust/,
+    /casefile\.md asks to pass ASKED_FOR_TEST, UNSET_FOR_TEST, which is not trusted\. .*casefile doctor --trust/,
   )
   t.notMatch(before, /did not get.*ASKED_FOR_TEST/)
   t.match(await healthProblems(service), [
@@ -48,7 +48,7 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
       code: 'untrusted_settings',
       file: 'casefile.md',
       line: 3,
-      message: /^env: not trusted, so steps do not get ASKED_FOR_TEST, .*casefile trust$/,
+      message: /^env: not trusted, so steps do not get ASKED_FOR_TEST, .*casefile doctor --trust$/,
     },
   ])
 
@@ -104,7 +104,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   const missing = { status: 422, code: 'provider_unavailable' }
 
   t.match(await answered(), { ...untrusted, detail: /"mine" \(command \["touch","owned"\]\)/ })
-  t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
+  t.match(await answered('mine'), { ...untrusted, detail: /casefile doctor --trust/ })
   t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
   t.match(await answered('same'), missing, 'needs no trust')
   t.match(await answered('broken'), { ...untrusted, detail: /incorrectly.*GET \/health/ })
@@ -198,7 +198,7 @@ t.test('a folder outside of the workspace is worked in once it is trusted', asyn
   const body = { type: 'planning' }
   const create = () => service.request('POST', `/cases/${id}/sessions`, body)
   const untrusted = { status: 422, json: { code: 'untrusted_workdir' } }
-  t.match(await create(), { ...untrusted, json: { detail: /casefile trust/ } })
+  t.match(await create(), { ...untrusted, json: { detail: /casefile doctor --trust/ } })
 
   const shown = await trusted(service)
   t.match(shown, `${a}\n    case ${id} "Outside", workdir "link"\n`)
@@ -325,8 +325,8 @@ function hostile(t: Test, text = HOSTILE) {
 
 t.test('the command shows all that it would trust, with nothing hidden', async (t) => {
   const { dir, root, stateDir, args, file, cli } = hostile(t)
-  const asked = await cli.run('trust', ...args)
-  t.match(asked, { code: 1, stderr: /^casefile: .*casefile trust --yes\n$/ })
+  const asked = await cli.run('doctor', '--trust', ...args)
+  t.match(asked, { code: 1, stderr: /^casefile: .*casefile doctor --trust --yes\n$/ })
   t.equal(
     asked.stdout,
     `${join(dir, 'root')} asks you to trust the following. It has no effect until you do:
@@ -358,7 +358,12 @@ Folders outside of the workspace that sessions work in:
 t.test('the command asks on a terminal', async (t) => {
   const { args, file, cli } = hostile(t)
   const answered = (answer: string) =>
-    cli.runWith({ answers: [[/Trust all of this\? \[y\/N\]/, answer]] }, 'trust', ...args)
+    cli.runWith(
+      { answers: [[/Trust all of this\? \[y\/N\]/, answer]] },
+      'doctor',
+      '--trust',
+      ...args,
+    )
   t.match(await answered(''), { code: 1, unasked: [], shown: /Nothing was trusted\./ })
   t.notOk(existsSync(file))
   t.match(await answered('yes'), { code: 0, unasked: [], shown: /Trusted, until it changes\./ })
@@ -432,7 +437,7 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
 
   await t.test('a state folder that lies in the workspace by default', async (t) => {
     const env = { HOME: root, XDG_STATE_HOME: '' }
-    const reported = await cli.runWith({ env }, 'trust', '--root', root, '--yes')
+    const reported = await cli.runWith({ env }, 'doctor', '--trust', '--root', root, '--yes')
     t.match(reported, { code: 1, stderr: /inside the workspace, where a clone could bring/ })
   })
 })

@@ -136,13 +136,20 @@ t.test('the step of the action', { skip }, async (t) => {
     t.strictSame(first!.slice(1), [
       '--yes',
       'casefile@latest',
-      'verify',
+      'verify-commits',
       ...options,
       '--markdown',
       '--',
       range,
     ])
-    t.strictSame(second!.slice(1), ['--yes', 'casefile@latest', 'verify', ...options, '--', range])
+    t.strictSame(second!.slice(1), [
+      '--yes',
+      'casefile@latest',
+      'verify-commits',
+      ...options,
+      '--',
+      range,
+    ])
     t.notMatch(first![0], repo.root, 'not in the repository, whose .npmrc npx would read')
   })
 

@@ -104,7 +104,7 @@ t.test('of one piece of work', async (t) => {
       root: repo.root,
       env: { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '' },
     })
-    const said = await cli.run('verify', 'HEAD~1..', '--json')
+    const said = await cli.run('verify-commits', 'HEAD~1..', '--json')
     const detail = /no record in memory\/.*out/
     t.match(said, { code: 2, json: { code: 'not_found', detail } })
     repo.git('reset', '--quiet', '--hard', 'HEAD~1')

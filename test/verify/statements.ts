@@ -233,7 +233,7 @@ t.test('verify --in-toto has a statement for each claim', async (t) => {
   writeFileSync(join(repo.root, 'other.js'), '1\n')
   const second = repo.commit(`Others\n\n${unknown}\nCasefile-Session: \u202e what?\n`)
   const cli = commandsOn(t, { root: repo.root, env: { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '' } })
-  const { code, stdout } = await cli.run('verify', 'HEAD~2..', '--in-toto')
+  const { code, stdout } = await cli.run('verify-commits', 'HEAD~2..', '--in-toto')
   t.equal(code, 1)
   t.notMatch(stdout, '\u202e', 'nothing that a terminal acts on')
   const statements = readStatements(stdout)

@@ -142,7 +142,7 @@ t.test('after a failure the service starts no agent', async (t) => {
 t.test('agents in terminals', async (t) => {
   const { app, case_id } = await opened(t)
   t.notMatch(await page(app, '/'), 'href="/agents"', 'no agent was heard')
-  t.match(textOf(await page(app, '/agents'), 'no-agents'), /casefile hooks install/)
+  t.match(textOf(await page(app, '/agents'), 'no-agents'), /casefile agent install/)
 
   const bound = hookedAgent(app, { case_id, session: 'bound' })
   await bound.tell('UserPromptSubmit', { prompt: 'Go' })
@@ -169,7 +169,7 @@ t.test('agents in terminals', async (t) => {
     await unbound.tell('UserPromptSubmit', { prompt: 'Go on' })
     t.match(
       textOf(await page(app, '/agents'), `conversation-${id}`),
-      /Not gated: its hooks were not heard\. .*casefile hooks status/,
+      /Not gated: its hooks were not heard\. .*casefile agent status/,
     )
   })
 
@@ -190,13 +190,16 @@ t.test('agents in terminals', async (t) => {
     const closed = { state: 'WONT_FIX', outcome: 'NotNeeded', reason: 'Not needed.' }
     await must(app, 'PUT', `/cases/${other}/state`, closed)
     const shown = await page(app, '/agents')
-    t.match(textOf(shown, 'with-case'), /may only read.*Choose another case.*casefile use --none/s)
+    t.match(
+      textOf(shown, 'with-case'),
+      /may only read.*Choose another case.*casefile agent use --none/s,
+    )
     t.notMatch(shown, 'id="without-case"')
     await must(app, 'DELETE', `/cases/${other}`)
     t.match(textOf(await page(app, '/agents'), 'with-case'), /Its case was closed or deleted/)
   })
 
-  await t.test('one that casefile run began, and that has ended', async (t) => {
+  await t.test('one that casefile agent run began, and that has ended', async (t) => {
     const announced = { agent: 'codex', cwd: '.', pid: process.pid }
     const { id: never } = await must(app, 'POST', '/conversations', announced)
     t.match(textOf(await page(app, '/agents'), `conversation-${never}`), /codex Running Not gated/)

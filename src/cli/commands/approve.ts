@@ -38,15 +38,15 @@ export function command(): Command {
     .description('Review and approve a plan, then run it.')
     .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
     .addArgument(sessionArgument('the newest that waits for approval'))
-    .option('--yes', 'Approve the plan as it is, without asking.')
-    .option('--sha <hash>', 'Approve, without asking, only the plan with this plan_sha256.')
-    .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
+    .option('--yes', 'Approve it as it is, without asking.')
+    .option('--sha <hash>', 'Approve only this plan, without asking.')
+    .option('-m, --note <text>', 'A note for the agent; comments are sent too.')
     .option('--sign', 'Sign the approval with your SSH key.')
-    .option('--key <file>', 'The key to sign with. Default: the one of git, else of ~/.ssh.')
+    .option('--key <file>', 'The key to sign with. Default: of git or ~/.ssh.')
     .option('--queue', 'Wait in line, without asking, if the folder is busy.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
-    .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
-    .option('--bell', 'With --next: also ring the bell when something needs you.')
+    .option('--next', 'Ask about the plans of all cases until Ctrl-C.')
+    .option('--bell', 'With --next: ring the bell when it asks.')
     .action((name: string | undefined, word: string | undefined, options: Options) =>
       withService(options, (context) => run(context, name, word, options)),
     )
@@ -58,8 +58,8 @@ export function command(): Command {
       ['casefile approve "sign-in" --queue', 'Also if another session works in the folder.'],
       ['casefile approve --next --detach', 'Answer plan after plan while the runs go on.'],
       [
-        'casefile approve c12d 2 --sha "$(casefile plan c12d 2 --json | jq -r .plan_sha256)"',
-        'Approve in a script.',
+        'casefile approve c12d 2 --sha <plan_sha256>',
+        'Approve what casefile session plan --json showed.',
       ],
     ],
     more: 'If the plan changes meanwhile, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the oldest plan, asks again only about one that changed, and needs a terminal.',
@@ -111,7 +111,7 @@ export async function approveSession(
   if (options.detach) {
     if (json) terminal.print(jsonText(approved))
     else {
-      const next = `casefile tail ${session.case_id.slice(0, 8)}`
+      const next = `casefile session watch ${session.case_id.slice(0, 8)}`
       const { queue } = approved
       const does = queue ? `waits in line, ${waitsForText(queue)}` : 'is running'
       terminal.print(`session ${session.number} ${does}. Follow it with: ${next}\n`)
@@ -244,7 +244,7 @@ async function signAndSend<T>(
 function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options): void {
   if (yes || sha !== undefined || (terminal.canAsk && !json)) return
   throw usageError(
-    'Approving asks first, which needs a terminal. Without one, use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
+    'Approving asks first, which needs a terminal. Without one, use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile session plan … --json).',
   )
 }
 
@@ -279,7 +279,7 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
   if (state === 'plan_ready' && plan_sha256 !== null) return
   const next =
     state === 'planning' || state === 'created'
-      ? `Wait for its plan: casefile tail ${case_id.slice(0, 8)} ${number}`
+      ? `Wait for its plan: casefile session watch ${case_id.slice(0, 8)} ${number}`
       : `Start a new one: casefile start ${case_id.slice(0, 8)}`
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)

@@ -43,6 +43,9 @@ const SCRIPTS = {
     fi
     COMPREPLY+=("$value")
   done
+  if [[ "\${COMPREPLY[0]}" == *= ]]; then
+    compopt -o nospace
+  fi
 }
 complete -o nosort -F _casefile casefile
 `,

@@ -2,9 +2,9 @@ import { Command } from 'commander'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
-import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { confirm } from '../question.ts'
+import { isAgreed } from '../question.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 interface Options extends CommandOptions {
@@ -24,24 +24,18 @@ export function command(): Command {
       ['casefile delete "sign-in"', 'Read the question, answer y.'],
       ['casefile delete c12d --yes', 'Delete in a script.'],
     ],
-    more: 'Git can restore only what was committed. Abandon a running session first.',
+    more: 'Git can restore only what was committed. Stop a running session first.',
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
 
-async function run(
-  { client, terminal, json, signal }: CommandContext,
-  name: string,
-  { yes }: Options,
-): Promise<ExitCode> {
-  if (!yes && (json || !terminal.canAsk)) {
-    throw usageError('Deleting asks first, which needs a terminal. Without one, use --yes.')
-  }
+async function run(context: CommandContext, name: string, { yes }: Options): Promise<ExitCode> {
+  const { client, terminal, json } = context
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body
   const what = `${id.slice(0, 8)}  ${visibleText(title)}`
   const question = `${what}\nDelete this case with its sessions, proof and notes? [y/N] `
-  if (!yes && !(await confirm(question, signal))) {
+  if (!(await isAgreed(context, { yes, question }))) {
     terminal.warn('not deleted')
     return EXIT.notApproved
   }

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path'
 import { Argument, Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { allOf } from '../../client/pages.ts'
+import { writeDurable } from '../../files/durable-write.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -10,7 +12,9 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { findWorkspace } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { ownTerminal } from '../output/terminal.ts'
+import { resolveCase } from '../resolve/case.ts'
 import { wholeCaseWithContents } from '../resolve/whole-case.ts'
 
 /** Increased when a program that reads the lines would misread a new one. */
@@ -20,35 +24,64 @@ const EXPORT_VERSION = 1
 const MAX_CONCURRENT = 8
 
 interface ExportOptions extends CommandOptions {
+  html?: boolean
+  md?: boolean
   inToto?: boolean
+  output?: string
 }
 
 export function command(): Command {
   const exportCommand = new Command('export')
-    .description('Print every case with its sessions, proof and memory, one line of JSON each.')
-    .addArgument(
-      new Argument(
-        '[case...]',
-        'With --in-toto: ids, starts of ids, or parts of titles. Default: all.',
-      ),
-    )
+    .description('Print cases: as JSON lines, or one as a page to mail, print or keep.')
+    .addArgument(new Argument('[case...]', 'Ids, starts of ids, or parts of titles. Default: all.'))
+    .option('--html', 'One case as HTML that needs no other file: pictures, no scripts.')
+    .option('--md', 'One case as Markdown, without pictures.')
+    .option('-o, --output <file>', 'Write the page here. A name with .md is Markdown.')
     .option('--in-toto', 'Print an in-toto statement for each sealed session. Needs no service.')
-    .action(async (cases: string[], options: ExportOptions) => {
-      if (options.inToto) await printStatements(cases, options)
-      else if (cases.length > 0) throw usageError('Only export --in-toto takes cases.')
-      else await withReader(options, exportCases)
-    })
+    .action(run)
   return explain(exportCommand, {
     examples: [
-      ['casefile export > cases.jsonl', 'Oldest case first.'],
-      ["casefile export | jq -r 'select(.gate.open) | .title'", 'Use it in a script.'],
-      [
-        'casefile export --in-toto > statements.jsonl',
-        'What each session proved, to sign or keep.',
-      ],
+      ['casefile export > cases.jsonl', 'All cases, oldest first.'],
+      ['casefile export "sign-in" -o sign-in.html', 'A page to mail.'],
+      ['casefile export c12d --md | less', 'Read it in the terminal.'],
+      ['casefile export --in-toto > proved.jsonl', 'What each session proved.'],
     ],
-    more: 'docs/exchange.md describes the lines.',
+    exits: [EXIT.unknown],
+    more: 'Each line is a case with its sessions, proof and memory; docs/exchange.md describes it.',
   })
+}
+
+async function run(cases: string[], options: ExportOptions): Promise<void> {
+  const { html, md, inToto, output } = options
+  if ([html, md, inToto].filter((each) => each).length > 1) {
+    throw usageError('Choose one of --html, --md and --in-toto.')
+  }
+  if (inToto && output !== undefined) throw usageError('--output is for a page of one case.')
+  if (inToto) await printStatements(cases, options)
+  else if (html || md || output !== undefined) {
+    const [name] = cases
+    if (name === undefined || cases.length > 1) throw usageError('A page has one case: name it.')
+    await withReader(options, (context) => writePage(context, name, options))
+  } else await withReader(options, (context) => exportCases(context, cases))
+}
+
+/** One case as one file. */
+async function writePage(
+  { client, terminal }: ReadContext,
+  name: string,
+  { html, md, output }: ExportOptions,
+): Promise<ExitCode> {
+  const isMarkdown = md === true || (!html && /\.(?:md|markdown)$/i.test(output ?? ''))
+  const id = await resolveCase(client, name)
+  const bytes = await client.bytesOf(`/cases/${id}/report?format=${isMarkdown ? 'md' : 'html'}`)
+  if (output === undefined) {
+    const text = new TextDecoder().decode(bytes)
+    terminal.print(terminal.isTerminal ? text.split('\n').map(shownLine).join('\n') : text)
+    return EXIT.done
+  }
+  await writeDurable(resolve(output), bytes)
+  terminal.say(`Wrote ${output}`)
+  return EXIT.done
 }
 
 /** Exits with 1 if a session is left out, and says why. */
@@ -64,9 +97,16 @@ async function printStatements(cases: string[], options: ExportOptions): Promise
 }
 
 /** Prints the cases one by one, and requests the next ones while the output is read. */
-async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
+async function exportCases(
+  { client, terminal }: ReadContext,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const chosen = new Set<string>()
+  for (const name of names) chosen.add(await resolveCase(client, name))
   let code: ExitCode = EXIT.done
-  const rows = (await allOf<TriageRowJson>(client, '/triage')).sort(oldestFirst) // its rows are small
+  const rows = (await allOf<TriageRowJson>(client, '/triage')) // its rows are small
+    .filter(({ id }) => names.length === 0 || chosen.has(id))
+    .sort(oldestFirst)
   for await (const exported of mapInOrder(rows, MAX_CONCURRENT, ({ id }) =>
     exportCase(client, id),
   )) {

@@ -14,6 +14,7 @@ interface Options extends InitCommandOptions {
 
 export function command({ program }: ProgramContext): Command {
   const init = new Command('init')
+    .summary('Set up a workspace: who plans, and what proves the work.')
     .description('Set up a workspace; asks who plans, and what proves that work is good.')
     .addOption(
       new Option(
@@ -29,7 +30,7 @@ export function command({ program }: ProgramContext): Command {
     .option('--no-sign', 'Do not ask for signatures.')
     .option(
       '--hook',
-      'Install git hooks: pre-commit runs casefile check, commit-msg names sessions.',
+      'Install git hooks: pre-commit runs casefile doctor --check, commit-msg names sessions.',
     )
     .option('--no-hook', 'Install no git hook.')
     .option(

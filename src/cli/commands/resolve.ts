@@ -15,8 +15,8 @@ import { statusOf, statusText } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 export interface StateOptions extends CommandOptions {
-  outcome?: string
-  reason?: string
+  outcome?: string | null
+  reason?: string | null
 }
 
 export function command(): Command {
@@ -34,7 +34,7 @@ export function command(): Command {
   })
 }
 
-/** Also runs `casefile state`. */
+/** Also runs `casefile set`. */
 export async function setState(
   { client, terminal, json, workspace }: CommandContext,
   name: string,

@@ -14,6 +14,7 @@ interface Options extends CommandOptions {
 
 export function command(): Command {
   const revise = new Command('revise')
+    .summary('Request a revised plan, with your note and comments.')
     .description('Request a revised plan, and wait for it. Sends your note and your comments.')
     .addArgument(caseArgument())
     .addArgument(sessionArgument('the newest that waits for approval'))
@@ -27,7 +28,7 @@ export function command(): Command {
   return explain(revise, {
     examples: [
       ['casefile revise "sign-in" -m "Leave the clock alone"', 'Request another plan.'],
-      ['casefile revise "sign-in"', 'Send your comments (casefile comment).'],
+      ['casefile revise "sign-in"', 'Send your comments (casefile session comment).'],
     ],
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
@@ -55,7 +56,7 @@ function requireRequest(session: SessionJson, note: string | undefined): void {
   if ((note !== undefined && note.trim() !== '') || comments.draft > 0) return
   const place = `${case_id.slice(0, 8)} ${number}`
   throw usageError(
-    `Session ${number} has no comments to send. Say what should change with -m "…", or comment on the plan first: casefile comment ${place} --line 1 -m "…"`,
+    `Session ${number} has no comments to send. Say what should change with -m "…", or comment on the plan first: casefile session comment ${place} --line 1 -m "…"`,
   )
 }
 

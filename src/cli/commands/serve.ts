@@ -17,7 +17,9 @@ export function command(): Command {
     )
     .option('--open', 'Open the console in the browser.')
     .addOption(
-      new Option('--trust', 'Trust, without asking, what casefile trust shows.').default(false),
+      new Option('--trust', 'Trust, without asking, what casefile doctor --trust shows.').default(
+        false,
+      ),
     )
     .addOption(
       new Option('--no-mount', 'Do not use read-only mounts to keep agents from writing.').env(

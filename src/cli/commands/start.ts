@@ -38,34 +38,23 @@ export function command(): Command {
     .description('Start a session: with an intent, or with a plan that it waits for.')
     .addArgument(caseArgument())
     .addOption(
-      new Option(
-        '--type <type>',
-        'What the session should do. Default: implementing, in an investigation investigating, with --again as before.',
-      ).choices(SESSION_TYPES),
+      new Option('--type <type>', 'What it should do. Default: as the case needs.').choices(
+        SESSION_TYPES,
+      ),
     )
     .option('--provider <name>', 'Agent to use.')
     .option('--note <text>', 'Instructions for the agent.')
     .addOption(
-      new Option(
-        '--isolation <word>',
-        'Work in a git worktree, or in the working folder. Default: as the case or casefile.md says.',
-      ).choices(ISOLATIONS),
+      new Option('--isolation <word>', 'Default: as the case or casefile.md says.').choices(
+        ISOLATIONS,
+      ),
     )
-    .option('--again [session]', 'Plan again after a failed session. Default: the newest.')
-    .option(
-      '--run-tests',
-      'Plan to run just the tests of the project. Writes runbook.md if the case has none.',
-    )
-    .option('--intent <sentence>', 'What should be done. Nothing plans: approve it, and it runs.')
-    .option(
-      '--paths <globs...>',
-      'With --intent: what may be written, in quotes. Default: the folders that changed.',
-    )
-    .option('--commands <commands...>', 'With --intent: what may run, besides what only reads.')
-    .option(
-      '--proof <commands...>',
-      'With --intent: what proves it. It may run, too. Default: the tests.',
-    )
+    .option('--again [session]', 'Plan again after a failed session.')
+    .option('--run-tests', 'Plan to run just the tests; writes a runbook.md.')
+    .option('--intent <sentence>', 'What should be done; nothing plans.')
+    .option('--paths <globs...>', 'With --intent: what may be written, in quotes.')
+    .option('--commands <commands...>', 'With --intent: what may run besides reading.')
+    .option('--proof <commands...>', 'With --intent: what proves it. Default: the tests.')
     .option('--yes', 'With --intent: approve it without asking.')
     .option('--detach', 'Do not wait. Needs a running service.')
     .action((name: string, options: Options) =>
@@ -73,17 +62,14 @@ export function command(): Command {
     )
   return explain(start, {
     examples: [
-      [
-        `casefile start "sign-in" --intent "Reject old tokens" --paths 'src/login/**' --proof 'npm test'`,
-        'Approve what you want, where, and its proof.',
-      ],
       ['casefile start "sign-in"', 'Plan a change.'],
       [
-        'casefile start c12d --type investigating --note "Look at the clock first"',
-        'Plan an investigation.',
+        `casefile start c12d --intent "Reject old tokens" --paths 'src/login/**'`,
+        'Approve what you want, and where.',
       ],
+      ['casefile start c12d --type investigating --note "See the clock"', 'Plan an investigation.'],
       ['casefile start c12d --run-tests', 'Plan to run just the tests; no agent is needed.'],
-      ['casefile start c12d --again', 'Plan again; the agent sees why the newest session failed.'],
+      ['casefile start c12d --again', 'Plan again; the agent sees why it failed.'],
     ],
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
@@ -135,7 +121,7 @@ async function run(context: CommandContext, name: string, options: Options): Pro
   if (!detach) return followPlanning(context, session)
   if (json) terminal.print(jsonText(session))
   else {
-    const next = `casefile tail ${id.slice(0, 8)}`
+    const next = `casefile session watch ${id.slice(0, 8)}`
     terminal.print(`session ${session.number} is planning. Follow it with: ${next}\n`)
   }
   return EXIT.done

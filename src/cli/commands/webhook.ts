@@ -63,10 +63,7 @@ function add(): Command {
   return explain(command, {
     examples: [
       ['casefile webhook add https://example.com/hook', 'Send every event.'],
-      [
-        'casefile webhook add http://127.0.0.1:9000/ --event attention_needed --case "sign-in"',
-        'Send one event of one case.',
-      ],
+      ['casefile webhook add http://127.0.0.1:9000/ --event attention_needed', 'Send one event.'],
     ],
     exits: UNKNOWN,
     more: 'The running service sends. docs/webhooks.md has the events and the signature.',

@@ -73,7 +73,7 @@ async function askPlace({ title }: Agent, dialog: Dialog): Promise<boolean> {
   dialog.write(`\nWho starts ${visibleText(title)}?
 
   1. Casefile, for each session: casefile start, or the button in the console
-  2. I do, in my own terminal and any mode: its hooks make it wait until I approve what it may do for the case that is current here (casefile use --help)
+  2. I do, in my own terminal and any mode: its hooks make it wait until I approve what it may do for the case that is current here (casefile agent use --help)
 
 `)
   return (await choose(['1', '2'], 0, dialog)) === '2'

@@ -23,7 +23,7 @@ const MOST_PICTURE_CHARACTERS = 14_100_000
 /** The next step, for the agent. */
 async function nextFor(client: Client, { case_id, supports, why_not }: ProofJson): Promise<string> {
   if (supports) return nextText(client, case_id)
-  return `It is attached, and does not support its claim: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
+  return `It is attached, and does not support its claim: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile prove verify --accept).`
 }
 
 const shape = {

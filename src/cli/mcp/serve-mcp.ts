@@ -17,7 +17,7 @@ const LAST_ANSWERS_MS = 15_000
 const TURN_MS = 100
 
 /**
- * `casefile mcp`: standard output has only the protocol. Ends when the client closes standard input or output, after
+ * `casefile agent mcp`: standard output has only the protocol. Ends when the client closes standard input or output, after
  * answering the requests that came before. Reports lines that are not messages on standard error and skips them.
  */
 export async function serveMcp(choice: WorkspaceOptions): Promise<void> {

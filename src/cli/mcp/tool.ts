@@ -111,7 +111,8 @@ export function errorReason(error: unknown, log: (line: string) => void): string
       .map(({ path, message }) => `${path}: ${message}`)
     return [error.message, ...lines, `(${error.code})`].join('\n')
   }
-  if (error instanceof Error && error.name === 'AbortError') return 'casefile mcp is shutting down.'
+  if (error instanceof Error && error.name === 'AbortError')
+    return 'casefile agent mcp is shutting down.'
   log(inspect(error))
   return 'Something unexpected went wrong in casefile; see its standard error. Try again, and ask the operator if it happens again.'
 }

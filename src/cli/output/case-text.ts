@@ -48,7 +48,7 @@ export function caseText(
   ].join('')
 }
 
-/** The newest entries; `casefile history` prints all. */
+/** The newest entries; `casefile show --history` prints all. */
 const SHOWN_ACTS = 8
 
 /** Fields that show the progress come first. Title, description and state are printed elsewhere. */

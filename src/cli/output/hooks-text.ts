@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
 import { wrapped } from './wrapped.ts'
 
-/** What `casefile hooks status` says. */
+/** What `casefile agent status` says. */
 export function hooksText(
   report: LeveledReport,
   { url, conversations, not_understood }: Heard,
@@ -44,7 +44,7 @@ export function hooksText(
   return top + lines.map((line) => `${wrapped(line, columns, '  ')}\n`).join('')
 }
 
-/** What `casefile hooks test` says. */
+/** What `casefile agent test` says. */
 export function testText({ hooks }: Pick<LeveledReport, 'hooks'>, width: number): string {
   const lines = hooks.map((each) => {
     const { agent, place, version, version_note } = each
@@ -65,9 +65,9 @@ const isUnbound = ({ case_id, needs_case, is_running }: ConversationJson) =>
 function unboundText({ id, agent, folder, needs_case, started_at }: ConversationJson): string {
   const where = folder === '.' ? 'the workspace' : visibleText(folder)
   if (needs_case) {
-    return `${agent}: the case of conversation ${id.slice(0, 8)} in ${where} was closed or deleted, so it may only read. casefile use <case>, or casefile use --none, changes that.`
+    return `${agent}: the case of conversation ${id.slice(0, 8)} in ${where} was closed or deleted, so it may only read. casefile agent use <case>, or casefile agent use --none, changes that.`
   }
-  return `${agent}: conversation ${id.slice(0, 8)} in ${where}, begun ${ago(started_at)}, has no case: nothing of it is recorded or held back. casefile adopt ${id.slice(0, 8)} <case> changes that.`
+  return `${agent}: conversation ${id.slice(0, 8)} in ${where}, begun ${ago(started_at)}, has no case: nothing of it is recorded or held back. casefile agent adopt ${id.slice(0, 8)} <case> changes that.`
 }
 
 function notUnderstoodLine(call: NotUnderstood): string {

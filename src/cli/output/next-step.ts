@@ -1,11 +1,11 @@
 import type { AppError, ErrorCode } from '../../model/app-error.ts'
 
 const NEXT: Partial<Record<ErrorCode, string>> = {
-  unreadable_file: 'casefile check',
-  would_be_a_problem: 'casefile check',
-  untrusted_provider: 'casefile trust',
-  untrusted_workdir: 'casefile trust',
-  untrusted_agent_files: 'casefile trust',
+  unreadable_file: 'casefile doctor --check',
+  would_be_a_problem: 'casefile doctor --check',
+  untrusted_provider: 'casefile doctor --trust',
+  untrusted_workdir: 'casefile doctor --trust',
+  untrusted_agent_files: 'casefile doctor --trust',
   provider_unavailable: 'casefile doctor',
   unknown_provider: 'casefile doctor',
 }
@@ -14,6 +14,7 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
 export function nextStep({ code, message, extra }: AppError): string | null {
   if (/casefile \w+/.test(message)) return null
   const { running } = extra as { running?: { case_id?: unknown } }
-  if (typeof running?.case_id === 'string') return `casefile tail ${running.case_id.slice(0, 8)}`
+  if (typeof running?.case_id === 'string')
+    return `casefile session watch ${running.case_id.slice(0, 8)}`
   return NEXT[code] ?? null
 }

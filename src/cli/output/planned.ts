@@ -28,7 +28,7 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
   terminal.say('')
   await sayStatus(console, case_id, session)
   if (state === 'plan_ready')
-    terminal.say(`Or: casefile revise, comment, plan --edit, or abandon ${place}`)
+    terminal.say(`Or: casefile revise ${place}, or casefile session comment, plan --edit, stop`)
 }
 
 function signatureText(

@@ -22,7 +22,7 @@ export function proofSummary(proof: ProofJson, gate: GateJson): string {
       : `${proof.supports ? 'would meet' : 'only if accepted, would meet'}: ${met.join(', ')}`,
     ...testLines(proof),
     ...lines.slice(0, MOST_LINES).map((line) => `  │ ${shownLine(line)}`),
-    ...(left > 0 ? [`  │ … ${counted(left, 'more line')}: casefile proof show ${place}`] : []),
+    ...(left > 0 ? [`  │ … ${counted(left, 'more line')}: casefile prove show ${place}`] : []),
   ].join('\n')
 }
 

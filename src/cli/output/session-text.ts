@@ -104,7 +104,7 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
   if (worktree.is_running || worktree.state !== 'kept') return
   const objection = applyObjection(worktree)
   if (objection !== null) print(`  ${visibleText(objection)}\n`)
-  else print(`  ${color.dim(`casefile worktree apply ${case_id.slice(0, 8)} ${number}`)}\n`)
+  else print(`  ${color.dim(`casefile session apply ${case_id.slice(0, 8)} ${number}`)}\n`)
 }
 
 /** Files that other programs may run later, outside the sandbox. */
@@ -144,7 +144,7 @@ function printOutOfScope(
 function printComments({ color, print }: ReadContext['terminal'], session: SessionJson): void {
   const { case_id, number, comments } = session
   if (comments.total === 0) return
-  const list = `casefile comment list ${case_id.slice(0, 8)} ${number}`
+  const list = `casefile session comment ${case_id.slice(0, 8)} ${number} --list`
   print(`\n${color.bold('Comments')}  ${commentCountsText(comments)}  ${color.dim(list)}\n`)
 }
 

@@ -44,15 +44,15 @@ export function commandFor({ act, session, artifact, ...about }: Action, caseId:
     case 'review_plan':
       return `casefile approve ${name} ${session}`
     case 'edit_plan':
-      return `casefile plan ${name} ${session} --edit`
+      return `casefile session plan ${name} ${session} --edit`
     case 'trust':
-      return 'casefile trust'
+      return 'casefile doctor --trust'
     case 'watch':
-      return `casefile tail ${name} ${session}`
+      return `casefile session watch ${name} ${session}`
     case 'answer':
-      return `casefile answer ${name}`
+      return `casefile comment ${name}`
     case 'fix':
-      return 'casefile check'
+      return 'casefile doctor --check'
     case 'plan':
     case 'set_up':
       return `casefile start ${name}`
@@ -63,19 +63,19 @@ export function commandFor({ act, session, artifact, ...about }: Action, caseId:
     case 'edit_runbook': // links to the file
       return `casefile open ${name}`
     case 'use_terminal':
-      return `casefile use ${name}`
+      return `casefile agent use ${name}`
     case 'attach':
-      return `casefile proof add ${name} --artifact ${artifact}`
+      return `casefile prove add ${name} --artifact ${artifact}`
     case 'attach_file': {
       const type = about.proof_type === null ? '' : ` --type ${about.proof_type}`
-      return `casefile proof add ${name} <file>${type}`
+      return `casefile prove add ${name} <file>${type}`
     }
     case 'verify':
-      return `casefile proof verify ${name} ${proof}`
+      return `casefile prove verify ${name} ${proof}`
     case 'accept':
-      return `casefile proof verify ${name} ${proof} --accept "<reason>"`
+      return `casefile prove verify ${name} ${proof} --accept "<reason>"`
     case 'apply':
-      return `casefile worktree apply ${name} ${session}`
+      return `casefile session apply ${name} ${session}`
     case 'resolve':
       return `casefile resolve ${name}`
     default:

@@ -46,7 +46,7 @@ export async function resolveComment(
   )
   const fitting = all.filter(({ comment }) => comment.id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
-  const list = `casefile comment list ${caseId.slice(0, 8)}`
+  const list = `casefile session comment ${caseId.slice(0, 8)} --list`
   const said = JSON.stringify(word)
   const message =
     all.length === 0

@@ -28,7 +28,7 @@ export async function contentOf(
   const given = [file, artifact, text].filter((each) => each !== undefined)
   if (given.length !== 1) {
     throw usageError(
-      'Name the proof: a file, - for standard input, --text, or --artifact. casefile gate shows what a session offers.',
+      'Name the proof: a file, - for standard input, --text, or --artifact. casefile prove shows what a session offers.',
     )
   }
   if (artifact !== undefined) return { artifact }

@@ -25,6 +25,6 @@ export function resolveProof(proofs: readonly ProofHeadJson[], word: string): Pr
   const message =
     fitting.length > 0
       ? `${JSON.stringify(word)} matches several proofs: ${ids}. Use more of the id.`
-      : `The case has no proof ${JSON.stringify(word)}. ${ids === '' ? 'It has none yet: casefile proof add' : `It has: ${ids}`}.`
+      : `The case has no proof ${JSON.stringify(word)}. ${ids === '' ? 'It has none yet: casefile prove add' : `It has: ${ids}`}.`
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }

@@ -31,7 +31,7 @@ export async function verifySeen(
 }
 
 function changed(caseId: string, id: string): AppError {
-  const next = `casefile proof verify ${caseId.slice(0, 8)} ${id.slice(0, 8)}`
+  const next = `casefile prove verify ${caseId.slice(0, 8)} ${id.slice(0, 8)}`
   return new AppError(
     'precondition_failed',
     `Proof ${id} was changed in the meantime, so it was not verified. Read it again, then: ${next}`,

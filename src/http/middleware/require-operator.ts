@@ -41,7 +41,7 @@ export function requireOperator(
 
 /**
  * For what writes, but decides nothing: rejects requests from processes of a session that plans. So the tools of
- * `casefile mcp` can only read while an agent plans.
+ * `casefile agent mcp` can only read while an agent plans.
  */
 export function notWhilePlanning(
   service: OperatorDeps,

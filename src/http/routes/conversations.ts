@@ -22,7 +22,7 @@ export const conversationEndpoints = [
     tag: 'Conversations',
     summary: 'List the conversations with agents in terminals',
     description:
-      'Returns the conversations whose hooks were heard, or that `casefile run` began, newest first. One without `case_id` is bound to no case: nothing of it is recorded or denied.',
+      'Returns the conversations whose hooks were heard, or that `casefile agent run` began, newest first. One without `case_id` is bound to no case: nothing of it is recorded or denied.',
     responses: {
       200: { description: 'The conversations.', json: z.array(conversation) },
     },
@@ -39,7 +39,7 @@ export const conversationEndpoints = [
     tag: 'Conversations',
     summary: 'Announce an agent that is about to start',
     description:
-      'For `casefile run`: a conversation whose hooks are never heard is then in the list, as not gated.',
+      'For `casefile agent run`: a conversation whose hooks are never heard is then in the list, as not gated.',
     body: announcedSchema,
     responses: { 201: { description: 'The conversation.', json: conversation } },
     errors: ['bad_request'],
@@ -79,7 +79,7 @@ export const conversationEndpoints = [
     tag: 'Conversations',
     summary: 'Hand in a plan for a case',
     description:
-      'For an agent that a person runs themselves, and whose hooks present no plan: `casefile mcp` sends it. It becomes the plan of the session that records the conversation, or of a new one, and waits for approval. Denied to the agents that the service started.',
+      'For an agent that a person runs themselves, and whose hooks present no plan: `casefile agent mcp` sends it. It becomes the plan of the session that records the conversation, or of a new one, and waits for approval. Denied to the agents that the service started.',
     params: { id: caseIdParam },
     body: proposalSchema,
     responses: {

@@ -29,7 +29,7 @@ export const hookEndpoints = [
     tag: 'Conversations',
     summary: 'Report an event of an agent in a terminal',
     description:
-      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. The agent is recognized by its JSON; `:agent` says whose settings have the hook. Status 204 is no opinion. What cannot be read denies the call of a tool where a case is current, and is listed by `GET /health`. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says, `X-Casefile-Kind: gate` that the answer decides on a call; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; a hook that closes the connection withdraws the plan.",
+      "For the hooks that `casefile agent install` writes: takes the agent's own JSON, and answers in the agent's own words. The agent is recognized by its JSON; `:agent` says whose settings have the hook. Status 204 is no opinion. What cannot be read denies the call of a tool where a case is current, and is listed by `GET /health`. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says, `X-Casefile-Kind: gate` that the answer decides on a call; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; a hook that closes the connection withdraws the plan.",
     params: { agent: hookAgentParam },
     query: { event: hookEventParam.optional() },
     body: hookSchema,
@@ -165,7 +165,7 @@ async function answerUnread(
   if (caseId === null) return null
   const title = catalog.row(caseId)?.title ?? caseId
   return dialect.deny(
-    `Casefile records this work as the case "${title}", and cannot read this call: ${missingText(missing)}. So the call is denied. Tell the person to run: casefile hooks status`,
+    `Casefile records this work as the case "${title}", and cannot read this call: ${missingText(missing)}. So the call is denied. Tell the person to run: casefile agent status`,
   )
 }
 

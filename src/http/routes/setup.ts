@@ -41,7 +41,7 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Change how the workspace is set up',
     description:
-      'Writes the given settings into casefile.md, and nothing else in it. The first `tests` also make a checklist, unless one is given. `in_terminal` also installs hooks, as `casefile hooks install` does. `casefile init` does the same, and git and signatures.',
+      'Writes the given settings into casefile.md, and nothing else in it. The first `tests` also make a checklist, unless one is given. `in_terminal` also installs hooks, as `casefile agent install` does. `casefile init` does the same, and git and signatures.',
     body: setupChange,
     query: { dry_run: isDryRun },
     responses: { 200: { description: 'What was written.', json: setupChanged, headers: ['ETag'] } },

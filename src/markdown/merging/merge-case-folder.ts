@@ -217,7 +217,7 @@ function foldersOf(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** The folders in which `casefile check` names conflict copies. */
+/** The folders in which `casefile doctor --check` names conflict copies. */
 const IN_CHECKED_FOLDER = /^(?:sessions\/|proof\/)?[^/]+$/
 
 /** Adds each version as a conflict copy, unless there is one with the same content. */

@@ -60,7 +60,7 @@ export function endedNotice({ number, diff, tests }: Session, page: string): str
 /** What the person reads when a conversation without a case begins. `named`: what CASEFILE_CASE says. */
 export function unboundText(named: string | null): string {
   return named === null
-    ? 'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>'
+    ? 'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile agent use <case>'
     : 'Casefile: CASEFILE_CASE names no open case, so nothing is recorded or held back.'
 }
 

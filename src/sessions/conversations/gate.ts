@@ -102,9 +102,9 @@ export function answerWhenCaseIsOver(
 }
 
 const CHOOSE_CASE =
-  'Choose one with casefile use <case> or casefile adopt, or go on without one: casefile use --none'
+  'Choose one with casefile agent use <case> or casefile agent adopt, or go on without one: casefile agent use --none'
 
-/** What a call of `casefile hooks test` is answered: the same as one of a case without a plan. */
+/** What a call of `casefile agent test` is answered: the same as one of a case without a plan. */
 export async function answerToTest(event: HookEvent, root: string): Promise<HookAnswer> {
   const isHere = (await placeOf(event.cwd, root)) !== null
   if (event.kind !== 'calling' || !isHere) return PASS
@@ -114,7 +114,7 @@ export async function answerToTest(event: HookEvent, root: string): Promise<Hook
     state: null,
     caseId: null,
     busyWith: null,
-    caseTitle: 'casefile hooks test',
+    caseTitle: 'casefile agent test',
     noPlan: 'This call is a test,',
     howToPlan: 'and nothing of it is recorded.',
   })

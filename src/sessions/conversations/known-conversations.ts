@@ -188,7 +188,7 @@ export function createKnownConversations({
     told_case_id: null,
   })
 
-  /** What `casefile use` chose in a folder, or in the nearest one between it and the workspace. */
+  /** What `casefile agent use` chose in a folder, or in the nearest one between it and the workspace. */
   function currentIn(folder: string): CurrentCase {
     for (let each = folder; each === folder || each !== layout.root; each = dirname(each)) {
       const case_id = records.currentCase(each)

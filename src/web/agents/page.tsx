@@ -62,7 +62,7 @@ export function AgentsPage({ assets, rows, choices, notUnderstood, hooks }: Agen
                   <>
                     <p class="notice" data-tone="warn">
                       Its case was closed or deleted, so it may only read. Choose another case, or
-                      run <code>casefile use --none</code> in its folder.
+                      run <code>casefile agent use --none</code> in its folder.
                     </p>
                     <CaseForm row={row} choices={choices} />
                   </>
@@ -107,7 +107,7 @@ function HookLevels({ hooks }: { hooks: readonly LeveledHooks[] }) {
     <section class="card" id="hooks" aria-labelledby="hooks-title">
       <h2 id="hooks-title">Installed hooks</h2>
       <p class="muted small">
-        What <code>casefile hooks test</code> saw: it sends each a write, which must be denied, and
+        What <code>casefile agent test</code> saw: it sends each a write, which must be denied, and
         a read.
       </p>
       <ul class="row-list">
@@ -150,8 +150,8 @@ function NoAgents() {
       <h2>No agent was heard</h2>
       <p>
         To record an agent that you run yourself, and to hold its changes until you approve a plan,
-        run <code>casefile hooks install</code> and <code>casefile use</code> in its folder, then
-        start it.
+        run <code>casefile agent install</code> and <code>casefile agent use</code> in its folder,
+        then start it.
       </p>
     </section>
   )
@@ -222,7 +222,7 @@ function CaseForm({ row, choices }: { row: AgentRow; choices: CaseChoices }) {
     : "From its next prompt or tool call on, the agent can't change anything until you approve a plan."
   const more =
     total > first.length
-      ? ` For a case that is not listed, run: casefile adopt ${id.slice(0, 8)} <case>`
+      ? ` For a case that is not listed, run: casefile agent adopt ${id.slice(0, 8)} <case>`
       : ''
   return (
     <form

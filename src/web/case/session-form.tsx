@@ -185,7 +185,8 @@ function Untrusted({ objections: { folder, files } }: { objections: StartObjecti
         {files.length > MAX_FILES && <li>and {files.length - MAX_FILES} more</li>}
       </ul>
       <p>
-        Read the files, then run <code>casefile trust</code> and reload this page. Or remove them.
+        Read the files, then run <code>casefile doctor --trust</code> and reload this page. Or
+        remove them.
       </p>
     </div>
   )

@@ -103,7 +103,7 @@ function Questions({ found }: { found: SetupStatus }) {
         {offered.some(({ can_hook }) => can_hook) && (
           <p class="hint">
             Casefile starts the agent. To start it in your own terminal:{' '}
-            <code>casefile hooks install</code>
+            <code>casefile agent install</code>
           </p>
         )}
         <button type="button" class="quiet compact setup-again" data-find-agents>

@@ -3,7 +3,7 @@ export function NotGated() {
   return (
     <>
       <strong>Not gated: its hooks were not heard.</strong> Casefile can't deny anything to this
-      agent. Run <code>casefile hooks status</code> to see why.
+      agent. Run <code>casefile agent status</code> to see why.
     </>
   )
 }

@@ -60,7 +60,7 @@ function placeOf(
   agent: Agent | undefined,
   usesUntrusted: boolean,
 ): [Group, note: string | null] {
-  if (!trusted) return ['untrusted', 'run casefile trust']
+  if (!trusted) return ['untrusted', 'run casefile doctor --trust']
   if (agent?.status === 'not_installed') return ['absent', agent.advice]
   if (usesUntrusted) return ['untrusted', 'uses files that are not trusted']
   if (agent?.status === 'not_logged_in') return ['login', agent.advice]

@@ -74,7 +74,7 @@ for each do
     *) pid=$each ;;
   esac
 done
-# casefile run has announced this one; npm starts Codex by another process
+# casefile agent run has announced this one; npm starts Codex by another process
 pid=\${CASEFILE_PID:-$pid}
 [ "$agent" != claude ] || pid=\${CLAUDE_PID:-$pid}
 # the service itself has started this agent, and gates it in its own way

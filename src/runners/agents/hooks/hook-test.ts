@@ -1,4 +1,4 @@
-/** The calls that `casefile hooks test` sends through the installed hooks. */
+/** The calls that `casefile agent test` sends through the installed hooks. */
 
 import { randomUUID } from 'node:crypto'
 import type { HookEvent } from './hook-event.ts'

@@ -1,4 +1,4 @@
-/** `casefile hooks test`: tries installed hooks against the running service, and stores what held. */
+/** `casefile agent test`: tries installed hooks against the running service, and stores what held. */
 
 import type { TrustFile } from '../../../settings/trust-file.ts'
 import { hookAgent, hookTarget } from './hook-agents.ts'

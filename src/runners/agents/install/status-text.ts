@@ -27,7 +27,7 @@ export function levelText({ level, reason }: Pick<LeveledHooks, 'level' | 'reaso
 
 /** Which hooks there are, in one line. */
 export function hooksSummary({ hooks }: LeveledReport): string {
-  if (hooks.length === 0) return 'none; casefile hooks install gates the agents that you run'
+  if (hooks.length === 0) return 'none; casefile agent install gates the agents that you run'
   return hooks
     .map(({ agent, place, level, tested_at }) => {
       const when = tested_at === null ? '' : `, tested ${tested_at}`
@@ -46,7 +46,7 @@ export function hookLines({ hooks, missing, warnings }: LeveledReport): string[]
       // a reason of the agent's own files is among the warnings
       .filter(({ level, reason, warnings }) => level !== 'gated' && !warnings.includes(reason))
       .map((each) => {
-        const hint = `; casefile hooks test ${each.agent} shows what holds`
+        const hint = `; casefile agent test ${each.agent} shows what holds`
         return `${each.agent}: ${levelText(each)}${each.level === 'untested' ? hint : ''}`
       }),
     ...hooks.flatMap(({ agent, warnings }) => warnings.map((each) => `${agent}: ${each}`)),
@@ -57,9 +57,9 @@ export function hookLines({ hooks, missing, warnings }: LeveledReport): string[]
     ),
     ...stale.map(
       ({ agent, place, installed }) =>
-        `${agent}: its hooks ${installed === 'older' ? 'are of an older version' : 'were changed by hand'}; write them again: casefile hooks install ${agent} --${place}`,
+        `${agent}: its hooks ${installed === 'older' ? 'are of an older version' : 'were changed by hand'}; write them again: casefile agent install ${agent} --${place}`,
     ),
-    ...missing.map((agent) => `${agent}: has no hooks; casefile hooks install ${agent} gates it`),
+    ...missing.map((agent) => `${agent}: has no hooks; casefile agent install ${agent} gates it`),
     ...[...agents].map(
       (agent) =>
         `${agent}: a tool runs without an answer of Casefile ${hookAgent(agent).failsOpen}`,

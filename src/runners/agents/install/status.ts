@@ -60,7 +60,7 @@ export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
 function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[]): string[] {
   const first = all.find((other) => other.agent === agent)
   if (first !== undefined && first.place !== place)
-    return [`each hook runs twice. Keep one place: casefile hooks remove ${agent} --${place}`]
+    return [`each hook runs twice. Keep one place: casefile agent remove ${agent} --${place}`]
   const also = hookAgent(agent).alsoReads
   return all.some((other) => other.agent === also?.agent && other.place === also.place)
     ? [`it reads ${also!.file} too, so each hook runs twice. Remove one of the two.`]

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { createRecords, type Records } from './record-file.ts'
 import { TRIAL_LEVELS } from './trial.ts'
 
-/** What `casefile hooks test` saw, and of what. */
+/** What `casefile agent test` saw, and of what. */
 const TESTED = z.object({
   level: z.enum(TRIAL_LEVELS),
   reason: z.string(),

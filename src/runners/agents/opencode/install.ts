@@ -33,7 +33,7 @@ export const opencodeHooks = fileAgent(
  */
 function pluginText(target: HookTarget): string {
   const { root, script, isUser, isStrict } = target
-  return `${MARK} casefile hooks install writes it, casefile hooks remove removes it.
+  return `${MARK} casefile agent install writes it, casefile agent remove removes it.
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 

@@ -1,16 +1,16 @@
 import { Argument, Command } from 'commander'
-import { AGENT_NAMES } from '../../model/agent-names.ts'
-import { AppError } from '../../model/app-error.ts'
-import { visibleText } from '../../model/visible-text.ts'
-import type { Place } from '../../runners/agents/install/agent-hooks.ts'
-import type { SettingsChange } from '../../runners/agents/install/install.ts'
-import { explain, type ProgramContext } from '../command.ts'
-import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
-import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
-import { jsonText } from '../output/json.ts'
-import { changeText } from '../output/plan-change.ts'
-import { ownTerminal, type Terminal } from '../output/terminal.ts'
-import { confirm } from '../question.ts'
+import { AGENT_NAMES } from '../../../model/agent-names.ts'
+import { AppError } from '../../../model/app-error.ts'
+import { visibleText } from '../../../model/visible-text.ts'
+import type { Place } from '../../../runners/agents/install/agent-hooks.ts'
+import type { SettingsChange } from '../../../runners/agents/install/install.ts'
+import { explain } from '../../command.ts'
+import { findWorkspace, type WorkspaceOptions } from '../../find-workspace.ts'
+import { EXIT, type ExitCode, usageError } from '../../output/exit-codes.ts'
+import { jsonText } from '../../output/json.ts'
+import { changeText } from '../../output/plan-change.ts'
+import { ownTerminal, type Terminal } from '../../output/terminal.ts'
+import { isAgreed } from '../../question.ts'
 
 interface Options extends WorkspaceOptions {
   json?: boolean
@@ -22,15 +22,6 @@ interface PlaceOptions extends Options {
   project?: boolean
   user?: boolean
   strict?: boolean
-}
-
-/** `casefile hooks …`: the agent in your own terminal waits for you. */
-export function command(_: ProgramContext): Command {
-  const hooks = new Command('hooks').description(
-    'Record and gate the agents that you run yourself, by their hooks.',
-  )
-  for (const each of [install(), test(), status(), remove()]) hooks.addCommand(each)
-  return hooks
 }
 
 function agentsArgument(otherwise: string): Argument {
@@ -47,7 +38,8 @@ function withPlaces(command: Command): Command {
     .option('--user', 'In your own settings for all projects. Other projects are left alone.')
 }
 
-function install(): Command {
+/** `casefile agent install`. */
+export function installCommand(): Command {
   const command = withPlaces(
     new Command('install')
       .description('Show what changes in the settings of your agents, ask, and write it.')
@@ -60,15 +52,16 @@ function install(): Command {
     })
   return explain(command, {
     examples: [
-      ['casefile hooks install claude', 'Gate Claude Code in this workspace.'],
-      ['casefile hooks install --user --yes', 'Gate every agent in all your terminals.'],
+      ['casefile agent install claude', 'Gate Claude Code in this workspace.'],
+      ['casefile agent install --user --yes', 'Gate every agent in all your terminals.'],
     ],
     exits: [EXIT.notApproved],
-    more: 'Nothing else in the settings changes; casefile hooks remove restores them.',
+    more: 'Nothing else in the settings changes; casefile agent remove restores them.',
   })
 }
 
-function remove(): Command {
+/** `casefile agent remove`. */
+export function removeCommand(): Command {
   const command = withPlaces(
     new Command('remove')
       .description('Take the hooks out of the settings of your agents.')
@@ -79,13 +72,14 @@ function remove(): Command {
       process.exitCode = await run('remove', names, options)
     })
   return explain(command, {
-    examples: [['casefile hooks remove', 'Take them out everywhere.']],
+    examples: [['casefile agent remove', 'Take them out everywhere.']],
     exits: [EXIT.notApproved],
     more: 'Without --local, --project or --user: in all these places.',
   })
 }
 
-function test(): Command {
+/** `casefile agent test`. */
+export function testCommand(): Command {
   const command = new Command('test')
     .description('Send the installed hooks writes and reads, and show what they deny.')
     .addArgument(agentsArgument('every agent with hooks'))
@@ -93,7 +87,7 @@ function test(): Command {
       process.exitCode = await runTest(names, options)
     })
   return explain(command, {
-    examples: [['casefile hooks test claude', 'Exits with 1 unless it is gated.']],
+    examples: [['casefile agent test claude', 'Exits with 1 unless it is gated.']],
     more: 'Starts no agent, and records nothing.',
   })
 }
@@ -107,7 +101,7 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
       'Casefile started this terminal (CASEFILE_RUN is set), so hooks are silent in it. Run this in a terminal of your own.'
     throw new AppError('bad_request', message)
   }
-  const heard = await (await import('../heard.ts')).findHeard(folders)
+  const heard = await (await import('../../heard.ts')).findHeard(folders)
   if (heard.url === null) {
     const message =
       'No service runs for this workspace, so its hooks cannot be tested. Start it with: casefile serve'
@@ -115,11 +109,11 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
   }
   const [{ leveledReport }, { hooksReport }, { testHooks }, { testText }, { createTrustFile }] =
     await Promise.all([
-      import('../../runners/agents/install/levels.ts'),
-      import('../../runners/agents/install/status.ts'),
-      import('../../runners/agents/install/hook-tests.ts'),
-      import('../output/hooks-text.ts'),
-      import('../../settings/trust-file.ts'),
+      import('../../../runners/agents/install/levels.ts'),
+      import('../../../runners/agents/install/status.ts'),
+      import('../../../runners/agents/install/hook-tests.ts'),
+      import('../../output/hooks-text.ts'),
+      import('../../../settings/trust-file.ts'),
     ])
   const places = { root, stateDir, environment: process.env }
   const isChosen = ({ agent }: { agent: string }) => names.length === 0 || names.includes(agent)
@@ -134,23 +128,27 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
   if (options.json) terminal.print(jsonText({ hooks: tested, not_installed: missing }))
   else terminal.print(testText({ hooks: tested }, terminal.width()))
   for (const file of untrusted.map(visibleText)) {
-    terminal.warn(`${file} has commands that you have not trusted. Review it: casefile trust`)
+    terminal.warn(
+      `${file} has commands that you have not trusted. Review it: casefile doctor --trust`,
+    )
   }
   for (const agent of missing)
-    terminal.warn(`${agent}: not installed: casefile hooks install ${agent}`)
+    terminal.warn(`${agent}: not installed: casefile agent install ${agent}`)
   if (tested.length === 0 && missing.length === 0) terminal.warn('No hooks are installed.')
   const isFine = tested.length > 0 && missing.length === 0
   return isFine && tested.every(({ level }) => level === 'gated') ? EXIT.done : EXIT.failed
 }
 
-function status(): Command {
+/** `casefile agent status`. */
+export function statusCommand(): Command {
   const command = new Command('status')
+    .summary('Show whether the installed hooks work.')
     .description('Show what holds for the installed hooks, and what keeps them from working.')
     .action(async (options: Options) => {
       process.exitCode = await showStatus(options)
     })
   return explain(command, {
-    examples: [['casefile hooks status', 'Does Casefile hear of your agents?']],
+    examples: [['casefile agent status', 'Does Casefile hear of your agents?']],
     more: 'Exits with 1 if hooks are missing, may not run, or did not hold.',
   })
 }
@@ -159,9 +157,9 @@ async function showStatus(options: Options): Promise<ExitCode> {
   const terminal = ownTerminal()
   const folders = await findWorkspace(options)
   const [{ leveledReport }, { hooksText }, { findHeard }] = await Promise.all([
-    import('../../runners/agents/install/levels.ts'),
-    import('../output/hooks-text.ts'),
-    import('../heard.ts'),
+    import('../../../runners/agents/install/levels.ts'),
+    import('../../output/hooks-text.ts'),
+    import('../../heard.ts'),
   ])
   const { url, conversations, not_understood } = await findHeard(folders)
   const report = await leveledReport({ ...folders, environment: process.env }, conversations)
@@ -187,12 +185,12 @@ async function run(
   const [{ root, memoryRoot, stateDir }, agents, { planHooks, usualPlace, writeHooks }] =
     await Promise.all([
       findWorkspace(options),
-      import('../../runners/agents/install/hook-agents.ts'),
-      import('../../runners/agents/install/hook-change.ts'),
+      import('../../../runners/agents/install/hook-agents.ts'),
+      import('../../../runners/agents/install/hook-change.ts'),
     ])
   const [{ openStateFolder }, { createTrustFile }] = await Promise.all([
-    import('../../state/state-folder.ts'),
-    import('../../settings/trust-file.ts'),
+    import('../../../state/state-folder.ts'),
+    import('../../../settings/trust-file.ts'),
   ])
   const hookPlaces = { root, stateDir, environment: process.env }
   const places = placesIn(options)
@@ -221,7 +219,10 @@ async function run(
   }
   const open = changes.filter(({ before, after }) => before !== after)
   if (!options.json) for (const change of open) terminal.print(changeOf(terminal, change))
-  if (open.length > 0 && !(await isAgreed(terminal, options))) {
+  const { json = false, yes } = options
+  const { signal } = new AbortController()
+  const question = 'Write this? [y/N] '
+  if (open.length > 0 && !(await isAgreed({ terminal, json, signal }, { yes, question }))) {
     if (options.json) terminal.print(jsonText({ changes: [] }))
     else terminal.say('Nothing was written.')
     return EXIT.notApproved
@@ -237,8 +238,8 @@ async function run(
     }
     if (what === 'install') {
       const [{ shownByGit }, { hooksReport }] = await Promise.all([
-        import('../../runners/agents/install/shown-by-git.ts'),
-        import('../../runners/agents/install/status.ts'),
+        import('../../../runners/agents/install/shown-by-git.ts'),
+        import('../../../runners/agents/install/status.ts'),
       ])
       for (const name of (await shownByGit(root, open)).map(visibleText)) {
         terminal.say(
@@ -257,9 +258,9 @@ async function run(
 
 const NEXT = `
 Next:
-  casefile serve          the hooks deny every tool while no service runs
-  casefile use <case>     the case that you work on in this folder
-  casefile hooks test     is a write denied, and a read not?`
+  casefile serve              the hooks deny every tool while no service runs
+  casefile agent use <case>   the case that you work on in this folder
+  casefile agent test         is a write denied, and a read not?`
 
 function placesIn(options: PlaceOptions): Place[] {
   const all: Place[] = ['local', 'project', 'user']
@@ -276,17 +277,6 @@ function changeOf(terminal: Terminal, { path, realPath, before, after }: Setting
 /** Without carriage returns, which would show at the end of every line. */
 function shown(text: string | null): string {
   return (text ?? '').replaceAll('\r\n', '\n')
-}
-
-async function isAgreed({ canAsk }: Terminal, { yes, json }: Options): Promise<boolean> {
-  if (yes) return true
-  if (!canAsk || json) {
-    throw new AppError(
-      'bad_request',
-      'There is no terminal to ask on. To write this without a question, add --yes.',
-    )
-  }
-  return confirm('Write this? [y/N] ', new AbortController().signal)
 }
 
 function asJson({ agent, place, path, before, after }: SettingsChange) {

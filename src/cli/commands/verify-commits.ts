@@ -1,8 +1,10 @@
 import { Argument, Command, Option } from 'commander'
 import { AppError } from '../../model/app-error.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { Format } from '../../verify/command.ts'
 import type { VerifyOptions } from '../../verify/verify.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { exiting, usageError } from '../output/exit-codes.ts'
 import { escapeHidden } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
@@ -16,7 +18,7 @@ interface Options extends Omit<VerifyOptions, 'range'> {
 }
 
 export function command(): Command {
-  const verify = new Command('verify')
+  const verify = new Command('verify-commits')
     .description('Check what commits claim, against the record. Needs no service.')
     .addArgument(
       new Argument(
@@ -51,8 +53,8 @@ export function command(): Command {
     })
   return explain(verify, {
     examples: [
-      ['casefile verify', 'The commits of this branch.'],
-      ['casefile verify v1.2..v1.3 --json', 'A release, for a script.'],
+      ['casefile verify-commits', 'The commits of this branch.'],
+      ['casefile verify-commits v1.2..v1.3 --json', 'A release, for a script.'],
     ],
     more: 'Exit codes: 0 every claim is true, 1 a claim is false, 2 it could not check. docs/verify.md lists the checks.',
     shared: [
@@ -71,4 +73,40 @@ function formatOf({ json, junit, markdown, inToto }: Options): Format {
   if (inToto) chosen.push('in-toto')
   if (chosen.length > 1) throw usageError('Choose one of --json, --junit, --markdown, --in-toto.')
   return chosen[0] ?? 'text'
+}
+
+interface TrailerOptions extends WorkspaceOptions {
+  json?: boolean
+  message?: string
+}
+
+/** `casefile trailer`, for a commit-msg hook. */
+export function trailerCommand(): Command {
+  const trailer = new Command('trailer')
+    .description('Print the lines that name, in a commit, the sessions whose work is staged.')
+    .option(
+      '--message <file>',
+      'Add them to this message: for a commit-msg hook, which it never stops.',
+    )
+    .action(async ({ message, json = false, ...options }: TrailerOptions) => {
+      const terminal = ownTerminal()
+      const { trailer } = await import('../../verify/trailer-command.ts')
+      const { root, memoryRoot } = await findWorkspace(options)
+      process.exitCode = await trailer({ root, memoryRoot, message, json }, process.env, {
+        print: (text) => terminal.print(json ? escapeHidden(text) : text),
+        warn: (line) => terminal.warn(visibleText(line)),
+      })
+    })
+  return explain(trailer, {
+    examples: [
+      ['casefile trailer', 'What would a commit name?'],
+      ['casefile trailer --message "$1"', 'In a commit-msg hook of yours.'],
+    ],
+    more: 'casefile init --hook installs such a hook. docs/verify.md says which sessions are named.',
+    shared: [
+      rootOption(),
+      memoryRootOption(),
+      new Option('--json', 'Print the sessions as one JSON array.'),
+    ],
+  })
 }

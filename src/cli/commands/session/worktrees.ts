@@ -1,45 +1,37 @@
 import { Command } from 'commander'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionJson } from '../../../http/schemas/session.ts'
 import type {
   AppliedJson,
   DiscardedJson,
   ListedWorktreeJson,
   WorktreeJson,
-} from '../../http/schemas/worktree.ts'
-import { counted } from '../../model/amounts.ts'
-import { AppError } from '../../model/app-error.ts'
-import { visibleText } from '../../model/visible-text.ts'
+} from '../../../http/schemas/worktree.ts'
+import { counted } from '../../../model/amounts.ts'
+import { AppError } from '../../../model/app-error.ts'
+import { visibleText } from '../../../model/visible-text.ts'
 import {
   applyObjection,
   applyText,
   discardText,
   standingText,
-} from '../../worktrees/worktree-words.ts'
-import { caseArgument, explain, sessionArgument } from '../command.ts'
-import { type CommandContext, type CommandOptions, withReader, withService } from '../context.ts'
-import { EXIT, usageError } from '../output/exit-codes.ts'
-import { jsonText } from '../output/json.ts'
-import { table } from '../output/table.ts'
-import { wrapped } from '../output/wrapped.ts'
-import { confirm } from '../question.ts'
-import { resolveCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/session.ts'
+} from '../../../worktrees/worktree-words.ts'
+import { caseArgument, explain, sessionArgument } from '../../command.ts'
+import { type CommandContext, type CommandOptions, withReader, withService } from '../../context.ts'
+import { EXIT } from '../../output/exit-codes.ts'
+import { jsonText } from '../../output/json.ts'
+import { table } from '../../output/table.ts'
+import { wrapped } from '../../output/wrapped.ts'
+import { isAgreed } from '../../question.ts'
+import { resolveCase } from '../../resolve/case.ts'
+import { resolveSession, sessionPath } from '../../resolve/session.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean
 }
 
-/** `casefile worktree …`: the work of isolated sessions. */
-export function command(): Command {
-  const worktree = new Command('worktree').description(
-    'List, apply or discard the worktrees of isolated sessions.',
-  )
-  for (const each of [listCommand(), applyCommand(), discardCommand()]) worktree.addCommand(each)
-  return worktree
-}
-
-function listCommand(): Command {
-  const list = new Command('list')
+/** `casefile session worktrees`: the work of isolated sessions. */
+export function worktreesCommand(): Command {
+  const list = new Command('worktrees')
     .description('List the worktrees on this machine.')
     .action((options: CommandOptions) =>
       withReader(options, async ({ client, terminal, json }) => {
@@ -52,7 +44,7 @@ function listCommand(): Command {
       }),
     )
   return explain(list, {
-    examples: [['casefile worktree list', 'Case, branch, and what became of the work.']],
+    examples: [['casefile session worktrees', 'Case, branch, and what became of the work.']],
   })
 }
 
@@ -67,7 +59,8 @@ function rowOf(each: ListedWorktreeJson) {
   ]
 }
 
-function applyCommand(): Command {
+/** `casefile session apply`. */
+export function applyCommand(): Command {
   const apply = new Command('apply')
     .description("Merge a session's branch into the working folder, after asking.")
     .addArgument(caseArgument())
@@ -88,19 +81,20 @@ function applyCommand(): Command {
             `applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`,
           )
           context.terminal.say(
-            `Next: casefile worktree discard ${session.case_id.slice(0, 8)} ${session.number}`,
+            `Next: casefile session discard ${session.case_id.slice(0, 8)} ${session.number}`,
           )
         }
         return EXIT.done
       }),
     )
   return explain(apply, {
-    examples: [['casefile worktree apply "sign-in"', 'The newest session of the case.']],
+    examples: [['casefile session apply "sign-in"', 'The newest session of the case.']],
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
 
-function discardCommand(): Command {
+/** `casefile session discard`. */
+export function discardCommand(): Command {
   const discard = new Command('discard')
     .description("Remove a session's worktree, after asking. Commits are never lost.")
     .addArgument(caseArgument())
@@ -125,7 +119,7 @@ function discardCommand(): Command {
       }),
     )
   return explain(discard, {
-    examples: [['casefile worktree discard c12d 2', 'Read what is removed and what stays.']],
+    examples: [['casefile session discard c12d 2', 'Read what is removed and what stays.']],
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
@@ -141,21 +135,20 @@ async function isolatedSession(
   if (session.worktree) return { ...session, worktree: session.worktree }
   throw new AppError(
     'wrong_state',
-    `Session ${session.number} has no worktree. casefile worktree list shows those on this machine.`,
+    `Session ${session.number} has no worktree. casefile session worktrees shows those on this machine.`,
   )
 }
 
 async function isSure(
-  { terminal, json, signal }: CommandContext,
+  context: CommandContext,
   { worktree }: Isolated,
   { yes }: Options,
   what: string,
 ): Promise<boolean> {
-  if (yes) return true
-  if (json || !terminal.canAsk)
-    throw usageError('This asks first, which needs a terminal. Without one, use --yes.')
+  const { terminal } = context
   const text = visibleText(`${standingText(worktree)} ${what}`)
-  if (await confirm(`${wrapped(text, terminal.width())}\nGo on? [y/N] `, signal)) return true
+  const question = `${wrapped(text, terminal.width())}\nGo on? [y/N] `
+  if (await isAgreed(context, { yes, question })) return true
   terminal.warn('nothing was changed')
   return false
 }

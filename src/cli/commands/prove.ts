@@ -12,6 +12,7 @@ import {
   withService,
 } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
 import { proofSummary, testLines } from '../output/proof-summary.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
@@ -25,12 +26,87 @@ import { contentOf, type ProofSource, sendProof } from '../resolve/proof-content
 import { verifySeen } from '../resolve/seen-proof.ts'
 import { resolveSession } from '../resolve/session.ts'
 
-/** `casefile proof …`: evidence of a case. */
+/** `casefile prove …`: what a case still needs, its evidence, and its checklist. */
 export function command(): Command {
-  const proof = new Command('proof').description('Attach evidence to a case, and verify it.')
-  for (const each of [addCommand(), showCommand(), verifyCommand(), listCommand()])
-    proof.addCommand(each)
-  return proof
+  const prove = new Command('prove')
+    .summary('Show what proof a case needs; attach it, read it, verify it.')
+    .description('Prove a case: see what is missing, attach evidence, read and verify it.')
+    .addCommand(gateCommand(), { isDefault: true })
+  for (const each of [
+    addCommand(),
+    requireCommand(),
+    listCommand(),
+    showCommand(),
+    verifyCommand(),
+  ])
+    prove.addCommand(each)
+  return prove
+}
+
+function gateCommand(): Command {
+  const gate = new Command('gate')
+    .summary('Show what is missing. This is what casefile prove <case> does.')
+    .description('Show what is missing before a case can be resolved.')
+    .addArgument(caseArgument())
+    .action((name: string, options: CommandOptions) =>
+      withReader(options, (context) => showGate(context, name)),
+    )
+  return explain(gate, {
+    examples: [
+      ['casefile prove "sign-in" && casefile resolve "sign-in"', 'Resolve it if it is proved.'],
+    ],
+    exits: [EXIT.unknown, EXIT.gateShut],
+  })
+}
+
+async function showGate({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
+  const id = await resolveCase(client, name)
+  const { body } = await client.request('GET', `/cases/${id}/gate`)
+  if (json) terminal.print(jsonText(body))
+  else {
+    terminal.print(gateText(body, terminal))
+    terminal.say('')
+    await sayStatus({ client, terminal }, id)
+  }
+  return body.open ? EXIT.done : EXIT.gateShut
+}
+
+interface RequireOptions extends CommandOptions {
+  type: string
+  optional?: boolean
+}
+
+function requireCommand(): Command {
+  const command = new Command('require')
+    .description('Add what must be proved to the checklist of a case.')
+    .addArgument(caseArgument())
+    .argument('<text>', 'What the proof should show, on one line.')
+    .option('--type <type>', 'Type of proof that satisfies it.', 'test-log')
+    .option('--optional', 'The case can be resolved without it.')
+    .action((name: string, text: string, options: RequireOptions) =>
+      withService(options, (context) => requireProof(context, name, text, options)),
+    )
+  return explain(command, {
+    examples: [
+      ['casefile prove require "sign-in" "All tests pass"', 'A passing test log.'],
+      ['casefile prove require c12d "Looks right" --type screenshot', 'A picture.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function requireProof(
+  { client, terminal, json }: CommandContext,
+  name: string,
+  description: string,
+  { type, optional = false }: RequireOptions,
+): Promise<ExitCode> {
+  const id = await resolveCase(client, name)
+  const body = { description, type, required: !optional }
+  const answer = await client.request('POST', `/cases/${id}/proof/checklist`, { body })
+  if (json) terminal.print(jsonText(answer.body))
+  else terminal.print(gateText((await client.request('GET', `/cases/${id}/gate`)).body, terminal))
+  return EXIT.done
 }
 
 interface AddOptions extends CommandOptions, ProofSource {
@@ -57,9 +133,9 @@ function addCommand(): Command {
     )
   return explain(add, {
     examples: [
-      ['casefile proof add "sign-in" --artifact 1-test.tap', 'Attach a report of session 1.'],
-      ['npm test | casefile proof add c12d -', 'Attach the output of a command.'],
-      ['casefile proof add c12d after.png', 'Attach a picture: PNG, JPEG, WebP or GIF.'],
+      ['casefile prove add "sign-in" --artifact 1-test.tap', 'Attach a report of session 1.'],
+      ['npm test | casefile prove add c12d -', 'Attach the output of a command.'],
+      ['casefile prove add c12d after.png', 'Attach a picture: PNG, JPEG, WebP or GIF.'],
     ],
     exits: [EXIT.unknown],
   })
@@ -75,8 +151,8 @@ function showCommand(): Command {
     )
   return explain(show, {
     examples: [
-      ['casefile proof show "sign-in"', 'Read all before you verify them.'],
-      ['casefile proof show "sign-in" 9f3c', 'Read one.'],
+      ['casefile prove show "sign-in"', 'Read all before you verify them.'],
+      ['casefile prove show "sign-in" 9f3c', 'Read one.'],
     ],
     exits: [EXIT.unknown],
   })
@@ -101,9 +177,9 @@ function verifyCommand(): Command {
     )
   return explain(verify, {
     examples: [
-      ['casefile proof verify "sign-in"', 'Read its summary, answer y.'],
+      ['casefile prove verify "sign-in"', 'Read its summary, answer y.'],
       [
-        'casefile proof verify "sign-in" 9f3c --accept "Both failures are known: case 4711"',
+        'casefile prove verify "sign-in" 9f3c --accept "Both are known"',
         'Accept one with failures.',
       ],
     ],
@@ -119,7 +195,7 @@ function listCommand(): Command {
       withReader(options, (context) => listProof(context, name)),
     )
   return explain(list, {
-    examples: [['casefile proof list "sign-in"', 'Newest first.']],
+    examples: [['casefile prove list "sign-in"', 'Newest first.']],
     exits: [EXIT.unknown],
   })
 }
@@ -143,7 +219,7 @@ async function addProof(
   )
   if (!json && !proof.supports) {
     const place = `${id.slice(0, 8)} ${proof.id.slice(0, 8)}`
-    terminal.say(`To accept it all the same: casefile proof verify ${place} --accept "<reason>"`)
+    terminal.say(`To accept it all the same: casefile prove verify ${place} --accept "<reason>"`)
   } else if (!json) await sayStatus({ client, terminal }, id)
   if (!verify || isVerifiable) return EXIT.done
   terminal.warn(

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 import { Argument, Command } from 'commander'
 import which from 'which'
-import { createClient } from '../../client/client.ts'
-import { AGENT_NAMES } from '../../model/agent-names.ts'
-import { AppError } from '../../model/app-error.ts'
-import { findService } from '../../state/owner/find-owner.ts'
-import { explain } from '../command.ts'
-import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
-import { EXIT } from '../output/exit-codes.ts'
-import { ownTerminal } from '../output/terminal.ts'
-import { resolveCase } from '../resolve/case.ts'
+import { createClient } from '../../../client/client.ts'
+import { AGENT_NAMES } from '../../../model/agent-names.ts'
+import { AppError } from '../../../model/app-error.ts'
+import { findService } from '../../../state/owner/find-owner.ts'
+import { explain } from '../../command.ts'
+import { findWorkspace, type WorkspaceOptions } from '../../find-workspace.ts'
+import { EXIT } from '../../output/exit-codes.ts'
+import { ownTerminal } from '../../output/terminal.ts'
+import { resolveCase } from '../../resolve/case.ts'
 
 interface Options extends WorkspaceOptions {
   case?: string
@@ -19,24 +19,25 @@ interface Options extends WorkspaceOptions {
   json?: boolean
 }
 
-export function command(): Command {
+/** `casefile agent run`. */
+export function runCommand(): Command {
   const run = new Command('run')
     .description('Start an agent in this terminal that waits for you. Installs nothing.')
     .addArgument(
-      new Argument('<agent>', 'claude or codex. The others need casefile hooks install.').choices(
+      new Argument('<agent>', 'claude or codex. The others need casefile agent install.').choices(
         AGENT_NAMES,
       ),
     )
     .argument('[args...]', 'Arguments for the agent, after --.')
-    .option('--case <case>', 'The case that it works on. Default: as casefile use says.')
+    .option('--case <case>', 'The case that it works on. Default: as casefile agent use says.')
     .option('--strict', 'Only approvals in Casefile count, not those in the terminal.')
     .action(async (agent: string, args: string[], options: Options) => {
       process.exitCode = await start(agent, args, options)
     })
   return explain(run, {
     examples: [
-      ['casefile run claude --case "sign-in"', 'Work on a case in Claude Code.'],
-      ['casefile run codex -- resume', 'With arguments for the agent.'],
+      ['casefile agent run claude --case "sign-in"', 'Work on a case in Claude Code.'],
+      ['casefile agent run codex -- resume', 'With arguments for the agent.'],
     ],
     exits: [EXIT.unknown],
     more: 'Exits with the code of the agent. Needs a running service.',
@@ -44,12 +45,12 @@ export function command(): Command {
 }
 
 async function start(agent: string, args: string[], options: Options): Promise<number> {
-  const { hookAgent, hookTarget } = await import('../../runners/agents/install/hook-agents.ts')
+  const { hookAgent, hookTarget } = await import('../../../runners/agents/install/hook-agents.ts')
   const { runArguments } = hookAgent(agent)
   if (!runArguments) {
     throw new AppError(
       'bad_request',
-      `${agent} takes no hooks from its arguments. Install them: casefile hooks install ${agent}`,
+      `${agent} takes no hooks from its arguments. Install them: casefile agent install ${agent}`,
     )
   }
   const workspace = await findWorkspace(options)

@@ -1,0 +1,130 @@
+import { text as readAll } from 'node:stream/consumers'
+import { Command } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
+import { FIELD_LIST, type NamedField } from '../../model/case-fields.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { withEdited } from '../edited-text.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type StateOptions, setState } from './resolve.ts'
+
+/** The fields that can be set. */
+export const SET_FIELDS: readonly NamedField[] = FIELD_LIST.filter(
+  ({ name, option }) => option !== undefined || name === 'state',
+)
+const NAMES = SET_FIELDS.map(({ name }) => name).join(', ')
+
+export function command(): Command {
+  const set = new Command('set')
+    .description('Set fields of a case: its state, title, tags and others.')
+    .addArgument(caseArgument())
+    .argument('[field=value...]', `Fields: ${NAMES}. Default: edit the description.`)
+    .action((name: string, words: string[], options: CommandOptions) =>
+      withService(options, (context) => run(context, name, words)),
+    )
+  return explain(set, {
+    examples: [
+      ['casefile set "sign-in" title="Sign-in fails after a day"', 'Change the title.'],
+      ['casefile set c12d state=blocked reason="Waits for ops"', 'Change the state.'],
+      ['casefile set c12d type=feature tag=auth tag=web', 'Replace its tags.'],
+      ['casefile set c12d parent=', 'Remove a value.'],
+      ['casefile set c12d', 'Edit the description in your editor.'],
+    ],
+    exits: [EXIT.unknown, EXIT.gateShut],
+    more: 'description=- reads standard input. reason= goes with state=.',
+  })
+}
+
+async function run(
+  context: CommandContext,
+  name: string,
+  words: readonly string[],
+): Promise<ExitCode> {
+  const given = parseWords(words)
+  const { client } = context
+  const id = await resolveCase(client, name)
+  const values = await valuesOf(client, given)
+  const { state, reason, ...rest } = values
+  if (state === undefined) {
+    if (reason !== undefined) throw usageError('reason= goes with state=, such as state=blocked.')
+    if (words.length === 0) return editDescription(context, id)
+    await send(context, id, rest)
+    return EXIT.done
+  }
+  const { outcome, ...others } = rest
+  if (Object.keys(others).length > 0) {
+    await client.request('PUT', `/cases/${id}`, { body: others })
+  }
+  return setState(context, id, String(state), { outcome, reason } as StateOptions)
+}
+
+type Values = Record<string, string | string[] | null>
+
+/** The fields with their values as they were typed; several of a list. */
+function parseWords(words: readonly string[]): Map<NamedField, string[]> {
+  const given = new Map<NamedField, string[]>()
+  for (const word of words) {
+    const [, name, value] = /^([a-z]+)=(.*)$/s.exec(word) ?? []
+    if (name === undefined || value === undefined) {
+      throw usageError(`Expected field=value, got "${visibleText(word)}". Fields: ${NAMES}.`)
+    }
+    const field = SET_FIELDS.find((each) => each.name === name || each.filter === name)
+    if (!field) throw usageError(`There is no field "${name}". Fields: ${NAMES}.`)
+    const before = given.get(field) ?? []
+    if (before.length > 0 && field.kind !== 'words') throw usageError(`Set ${name}= only once.`)
+    given.set(field, [...before, value])
+  }
+  return given
+}
+
+async function valuesOf(
+  client: ApiReader,
+  given: ReadonlyMap<NamedField, readonly string[]>,
+): Promise<Values> {
+  const values: Values = {}
+  for (const [{ name, kind, required }, texts] of given) {
+    const [text = ''] = texts
+    if (kind === 'words') {
+      values[name] = texts.flatMap((each) => each.split(',')).filter((each) => each !== '')
+    } else if (kind === 'markdown') {
+      values[name] = text === '-' ? await readAll(process.stdin) : text
+    } else if (text === '' && !required) values[name] = null
+    else values[name] = kind === 'case' ? await resolveCase(client, text) : text
+  }
+  return values
+}
+
+/** Sends the edited text only if the case has not changed in between. */
+async function editDescription(context: CommandContext, id: string): Promise<ExitCode> {
+  const { client, terminal, json, signal } = context
+  if (!terminal.canAsk && !process.env.VISUAL && !process.env.EDITOR) {
+    throw usageError('Nothing to set: name a field, such as title="…" or description=-.')
+  }
+  const { body: present, etag } = await client.request('GET', `/cases/${id}`)
+  const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
+  const editing = { name: 'description.md', signal, onSaved }
+  await withEdited(present.description, editing, async (description) => {
+    if (description !== present.description) {
+      await send(context, id, { description }, etag)
+      return
+    }
+    terminal.warn('the description was not changed')
+    if (json) terminal.print(jsonText(present))
+  })
+  return EXIT.done
+}
+
+async function send(
+  { client, terminal, json }: CommandContext,
+  id: string,
+  body: object,
+  etag: string | null = null,
+): Promise<void> {
+  const headers: Record<string, string> = etag === null ? {} : { 'if-match': etag }
+  const { body: changed } = await client.request('PUT', `/cases/${id}`, { body, headers })
+  if (json) terminal.print(jsonText(changed))
+  else terminal.print(`${id.slice(0, 8)}  ${changed.state}  ${visibleText(changed.title)}\n`)
+}
