@@ -283,12 +283,7 @@ t.test('what is not committed is one line before an approval', (t) => {
     is_cut = false,
     caseId = 'a',
     isApart = false,
-  ) =>
-    uncommittedText(
-      { changes, is_cut, branch: 'main', head: 'a'.repeat(40) },
-      caseId,
-      isApart,
-    )
+  ) => uncommittedText({ changes, is_cut, branch: 'main', head: 'a'.repeat(40) }, caseId, isApart)
   t.equal(text([]), null)
   t.equal(
     text([change('a.ts')]),

@@ -127,7 +127,10 @@ for (const [provider, by] of DRIVES) {
       untouched('work')
 
       writeFiles(root, hostile.files)
-      const shown = await runBuilt(['doctor', '--trust', '--root', root, '--state-dir', stateDir, '--yes'], env)
+      const shown = await runBuilt(
+        ['doctor', '--trust', '--root', root, '--state-dir', stateDir, '--yes'],
+        env,
+      )
       t.equal(shown.code, 0, shown.stdout + shown.stderr)
       model.script({ text: LIST_PLAN })
       const made = await must(service, 'POST', path, { type: 'planning', provider })
