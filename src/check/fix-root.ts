@@ -6,13 +6,20 @@ import { AppError, type ErrorCode } from '../model/app-error.ts'
 import { UUID } from '../model/words.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
-import { type Layout, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
-import { letGitTakePictures } from '../workspace/pictures.ts'
+import {
+  ARTIFACT_RULES,
+  type Layout,
+  MEMORY_ROOT_FILES,
+  OLD_ARTIFACT_RULE,
+  OLD_ATTRIBUTES,
+} from '../workspace/layout.ts'
+import { updateRootFile } from '../workspace/root-files.ts'
 import type { Fixer } from './fixer.ts'
 
 /** Writes the git files of the memory root that are missing. */
 export async function fixGitFiles(fixer: Fixer): Promise<void> {
-  const { memoryRoot } = fixer.snapshot.layout
+  const { layout } = fixer.snapshot
+  const { memoryRoot } = layout
   if (!(await isFolder(memoryRoot))) return
   for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
     const path = join(memoryRoot, name)
@@ -22,8 +29,15 @@ export async function fixGitFiles(fixer: Fixer): Promise<void> {
     })
   }
   await fixer.fix(join(memoryRoot, '.gitignore'), async () =>
-    hasPictures(fixer.snapshot) && (await letGitTakePictures(fixer.snapshot.layout))
+    hasPictures(fixer.snapshot) &&
+    (await updateRootFile(layout, '.gitignore', OLD_ARTIFACT_RULE, ARTIFACT_RULES))
       ? 'git takes the pictures of proofs now'
+      : null,
+  )
+  const name = '.gitattributes'
+  await fixer.fix(join(memoryRoot, name), async () =>
+    (await updateRootFile(layout, name, OLD_ATTRIBUTES, MEMORY_ROOT_FILES[name]!))
+      ? 'diffs fold artifacts and proof now'
       : null,
   )
 }

@@ -1,10 +1,14 @@
 import type { FailedTest } from '../model/failed-test.ts'
 import type { Diff, FileChange, Session, TestCounts } from '../model/session.ts'
+import { lastOf, type TrailLine } from '../model/trail.ts'
 import type { FieldReader } from './fields.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** Reads `diff: { file: …, additions: 3, deletions: 1 }`, with `files` if several changed. */
-export function readDiff(reader: FieldReader): Diff | null {
+/**
+ * Reads `diff: { file: …, additions: 3, deletions: 1 }`. The files are in the audit trail if several changed, and in
+ * `files` in older sessions.
+ */
+export function readDiff(reader: FieldReader, trail: readonly TrailLine[]): Diff | null {
   const raw = reader.raw('diff')
   if (raw === undefined || raw === null) return null
   const total = changeOf(raw)
@@ -12,9 +16,15 @@ export function readDiff(reader: FieldReader): Diff | null {
     reader.problem('diff', 'wrong_type', 'diff: expected { file, additions, deletions }')
     return null
   }
-  const files = (raw as { files?: YamlValue }).files
+  const { files } = raw as { files?: YamlValue }
+  const listed = lastOf(trail, 'diff_taken')?.fields.changed
+  if (Array.isArray(listed)) return { ...total, files: changesOf(listed) }
   if (!Array.isArray(files)) return total
-  return { ...total, files: files.map(changeOf).filter((file) => file !== null) }
+  return { ...total, files: changesOf(files) }
+}
+
+function changesOf(files: YamlValue[]): FileChange[] {
+  return files.map(changeOf).filter((file) => file !== null)
 }
 
 function changeOf(raw: YamlValue): FileChange | null {
@@ -45,9 +55,13 @@ export function countsWith({ run, passed, failed }: TestCounts, flaky = 0): Test
   return flaky > 0 ? { run, passed, failed, flaky } : { run, passed, failed }
 }
 
-/** Reads `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; skips entries without a name. */
-export function readFailedTests(reader: FieldReader): FailedTest[] {
-  const raw = reader.raw('failed_tests')
+/**
+ * Reads `[{ name: …, message: …, file: …, line: 12 }]` from the audit trail, and from `failed_tests` in older sessions;
+ * skips entries without a name.
+ */
+export function readFailedTests(reader: FieldReader, trail: readonly TrailLine[]): FailedTest[] {
+  const listed = lastOf(trail, 'tests_read')?.fields.failed_tests as YamlValue | undefined
+  const raw = listed ?? reader.raw('failed_tests')
   if (raw === undefined || raw === null) return []
   if (!Array.isArray(raw)) {
     reader.problem(
@@ -79,36 +93,37 @@ function wordsOf(value: YamlValue | undefined): string | null {
   return String(value) || null
 }
 
-/** Limit for each list as JSON, so that both fit into the frontmatter. */
+/** Limit for each list as JSON, so that both fit into a line of the trail. */
 const MAX_FILES_BYTES = 32 * 1024
 const MAX_FAILED_TESTS_BYTES = 16 * 1024
 
 /**
- * Returns the evidence as YAML values, in file order. Of many changed files or failed tests only the first that fit
- * are listed; the totals include all.
+ * Returns the diff and the failed tests as the audit trail lists them: of many changed files or failed tests only the
+ * first that fit. The totals include all.
  */
-export function evidenceYaml(session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>): {
-  diff: YamlValue
-  tests: YamlValue
-  failed_tests: YamlValue
-} {
-  const change = ({ file, additions, deletions }: FileChange) => ({ file, additions, deletions })
-  const { diff, tests, failed_tests } = session
+export function listedEvidence({
+  diff,
+  failed_tests,
+}: Pick<Session, 'diff' | 'failed_tests'>): Pick<Session, 'diff' | 'failed_tests'> {
+  const files = diff?.files && fitting(diff.files.map(change), MAX_FILES_BYTES)
+  const tests = failed_tests.map(({ name, message, file, line }) => ({ name, message, file, line }))
   return {
-    diff: diff && {
-      ...change(diff),
-      ...(diff.files ? { files: fitting(diff.files.map(change), MAX_FILES_BYTES) } : {}),
-    },
-    tests: tests && { ...countsWith(tests, tests.flaky) },
-    failed_tests:
-      failed_tests.length === 0
-        ? null
-        : fitting(failed_tests.map(failedTest), MAX_FAILED_TESTS_BYTES),
+    diff: diff && { ...change(diff), ...(files ? { files } : {}) },
+    failed_tests: fitting(tests, MAX_FAILED_TESTS_BYTES),
   }
 }
 
-function failedTest({ name, message, file, line }: FailedTest) {
-  return { name, message, file, line }
+/** Without the list of its files, which is in the audit trail. */
+export function diffYaml(diff: Diff | null): YamlValue {
+  return diff && { ...change(diff) }
+}
+
+export function testsYaml(tests: TestCounts | null): YamlValue {
+  return tests && { ...countsWith(tests, tests.flaky) }
+}
+
+function change({ file, additions, deletions }: FileChange): FileChange {
+  return { file, additions, deletions }
 }
 
 function fitting<T>(items: T[], maxBytes: number): T[] {

@@ -82,9 +82,9 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     ...(originOf(asCreated, reader) ? { origin: 'terminal' as const } : {}),
     ...(asCreated.isolation ? { isolation: asCreated.isolation } : {}),
     plan_sha256: reader.text('plan_sha256'),
-    diff: readDiff(reader),
+    diff: readDiff(reader, events),
     tests: readTests(reader),
-    failed_tests: readFailedTests(reader),
+    failed_tests: readFailedTests(reader, events),
     trail: events,
     ...(state === trailState ? {} : { byHand: 'abandoned' }),
   }

@@ -4,7 +4,11 @@ import { type YamlValue, yamlField, yamlText } from './yaml-scalar.ts'
 
 const KEY_LINE = /^((?:[-*] )?(?:\*\*)?)([a-z][a-z0-9_]*)((?:\*\*)?:(?:\*\*)?)(.*)$/
 /** All keys but the number, which is in the file name and title. */
-const KEYS: readonly string[] = SESSION_KEYS.filter((key) => key !== 'number')
+const KEYS: readonly string[] = [
+  ...SESSION_KEYS.filter((key) => key !== 'number'),
+  'origin',
+  'failed_tests',
+]
 /** Keys with YAML values; all others are plain text. */
 const STRUCTURED: readonly string[] = ['diff', 'tests', 'failed_tests']
 

@@ -22,7 +22,7 @@ import {
   withRegion,
   withSection,
 } from './sections.ts'
-import { evidenceYaml } from './session-evidence.ts'
+import { diffYaml, listedEvidence, testsYaml } from './session-evidence.ts'
 import { withKeyLines } from './session-plain.ts'
 import { readTrail, TRAIL_HEADING } from './trail.ts'
 import { appendSeal, appendTrail } from './trail-edit.ts'
@@ -129,13 +129,21 @@ export function evidenceHash(
   },
   texts: Pick<SessionTexts, 'plan' | 'output'> & Partial<Pick<SessionTexts, 'changes'>>,
 ): string {
-  const { diff, tests, failed_tests } = evidenceYaml(session)
-  const named = failed_tests === null ? [] : [failed_tests]
+  const { diff, failed_tests } = listedEvidence(session)
+  const named = failed_tests.length === 0 ? [] : [failed_tests]
   const before = (session.trail ?? [])
     .filter(({ event }) => event === 'tests_before' || event === 'tests_compared')
     .map(({ event, fields }) => [event, fields])
   const changes = texts.changes ? [{ changes: texts.changes }] : []
-  const all = [texts.plan, texts.output, diff, tests, ...named, ...before, ...changes]
+  const all = [
+    texts.plan,
+    texts.output,
+    diff,
+    testsYaml(session.tests),
+    ...named,
+    ...before,
+    ...changes,
+  ]
   return hash('sha256', JSON.stringify(all))
 }
 
@@ -154,17 +162,10 @@ function candidatesText(candidates: readonly Candidate[]): string {
   return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 
-/**
- * Returns the text of a new session file: every key in order except `failed_tests` and `origin`, which are written only
- * if they have a value; the five headings; the first audit lines.
- */
+/** Returns the text of a new session file: every key in order, the headings, the first audit lines. */
 export async function newSessionText(session: Session, texts: WrittenTexts = {}): Promise<string> {
   const values = yamlFields(session)
-  const head = newFrontmatter(
-    SESSION_KEYS.filter((key) => key !== 'failed_tests' && (key !== 'origin' || values[key])).map(
-      (key) => [key, values[key]],
-    ),
-  )
+  const head = newFrontmatter(SESSION_KEYS.map((key) => [key, values[key]]))
   const title = `# Session ${session.number}: ${session.type}`
   const names = [HEADINGS.hypothesis, HEADINGS.plan, HEADINGS.output, HEADINGS.candidates]
   let text = `${head}\n${title}\n${names.map((name) => `\n## ${name}\n`).join('')}`
@@ -215,6 +216,6 @@ export async function editedSession(
 }
 
 function yamlFields(session: Session): Record<(typeof SESSION_KEYS)[number], YamlValue> {
-  const { trail: _, type, ...fields } = session
-  return { ...fields, origin: fields.origin ?? null, session_type: type, ...evidenceYaml(session) }
+  const { trail: _, type, diff, tests, ...fields } = session
+  return { ...fields, session_type: type, diff: diffYaml(diff), tests: testsYaml(tests) }
 }

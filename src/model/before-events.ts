@@ -5,6 +5,12 @@ import { entry, given, optional, text } from './event-row.ts'
 import { count, id } from './schemas.ts'
 
 const leftBy = z.object({ case_id: id, number: count, title: text, state: text, files: count })
+const failedTest = z.object({
+  name: text,
+  message: z.nullable(text),
+  file: z.nullable(text),
+  line: z.nullable(count),
+})
 
 /** The rows of the table of events about what was there before the first step of a run. */
 export const BEFORE_EVENTS = {
@@ -96,7 +102,14 @@ export const BEFORE_EVENTS = {
     },
   ),
   tests_read: entry(
-    { run: count, passed: count, failed: count, flaky: count.optional() },
+    {
+      run: count,
+      passed: count,
+      failed: count,
+      flaky: count.optional(),
+      /** The first of them. */
+      failed_tests: optional(z.array(failedTest)),
+    },
     {
       line: ({ run, passed, failed, flaky }) =>
         failed === 0

@@ -321,6 +321,8 @@ export const EVENTS = {
       additions: optional(count),
       deletions: optional(count),
       files: optional(count),
+      /** If several: the first of them. */
+      changed: optional(z.array(z.object({ file: text, additions: count, deletions: count }))),
       from_start: optional(yes),
       warnings: optional(count),
       first: optional(z.array(text)),

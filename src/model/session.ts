@@ -105,11 +105,9 @@ export const SESSION_KEYS = [
   'started_at',
   'completed_at',
   'provider',
-  'origin',
   'plan_sha256',
   'diff',
   'tests',
-  'failed_tests',
 ] as const
 
 /** The fields that only the service sets, together with audit lines. */

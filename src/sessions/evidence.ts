@@ -1,5 +1,5 @@
 import { codeOf, hasCode } from '../files/errno.ts'
-import { countsWith } from '../markdown/session-evidence.ts'
+import { countsWith, listedEvidence } from '../markdown/session-evidence.ts'
 import { AppError } from '../model/app-error.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import { reportFacts } from '../model/report-formats.ts'
@@ -216,7 +216,7 @@ export function evidenceLines(
         from_start: boolean
       }
     | { reason: string },
-  tests: TestCounts | null,
+  { tests, failed_tests }: Pick<StepEvidence, 'tests' | 'failed_tests'>,
   compared: readonly NewTrailLine<'tests_compared'>[] = [],
 ): NewTrailLine[] {
   const lines: NewTrailLine[] = []
@@ -228,12 +228,14 @@ export function evidenceLines(
       lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
     }
     const count = files?.length ?? (file === '' ? 0 : 1)
+    const { diff: listed } = listedEvidence({ diff: diff.diff, failed_tests })
     lines.push(
       newLine('diff_taken', {
         file,
         additions,
         deletions,
         files: count,
+        changed: listed?.files,
         from_start: from_start || undefined,
         warnings: warnings.length || undefined,
         first: warnings.length === 0 ? undefined : shown(warnings),
@@ -245,9 +247,17 @@ export function evidenceLines(
   } else {
     lines.push({ event: 'diff_taken', fields: { diff: null, reason: diff.reason } })
   }
-  if (tests) lines.push({ event: 'tests_read', fields: { ...tests } })
-  lines.push(...compared)
-  return lines
+  return [...lines, ...testsLines({ tests, failed_tests }), ...compared]
+}
+
+/** The audit trail's line for the tests; none without any. */
+export function testsLines({
+  tests,
+  failed_tests,
+}: Pick<StepEvidence, 'tests' | 'failed_tests'>): NewTrailLine[] {
+  const { failed_tests: listed } = listedEvidence({ diff: null, failed_tests })
+  const names = listed.length === 0 ? undefined : listed
+  return tests ? [newLine('tests_read', { ...tests, failed_tests: names })] : []
 }
 
 function shown(warnings: readonly string[]): string[] {

@@ -140,7 +140,7 @@ async function endOf(
       mode: 'work',
       state,
       reason,
-      results: [...outcome.left, ...evidenceLines(folderDiff, steps.tests, compared)],
+      results: [...outcome.left, ...evidenceLines(folderDiff, evidence, compared)],
       ...(state === 'complete' ? { made: { evidence_sha256 } } : {}),
       evidence,
       // the record has the text that ran, even if somebody edited the file meanwhile

@@ -235,7 +235,7 @@ function redactedEdit(redactor: Redactor, edit: Edit): Edit {
 
 function redactedSession(redactor: Redactor, edit: SessionEdit): SessionEdit {
   const { fields, texts, lines } = edit
-  const { output, candidates } = texts ?? {}
+  const { output, changes, candidates } = texts ?? {}
   return {
     ...edit,
     ...(fields ? { fields: redactedFields(redactor, fields) } : {}),
@@ -244,6 +244,7 @@ function redactedSession(redactor: Redactor, edit: SessionEdit): SessionEdit {
           texts: {
             ...texts,
             ...(output === undefined ? {} : { output: redactor.text(output) }),
+            ...(changes === undefined ? {} : { changes: redactor.text(changes) }),
             // files are found by the names of the artifacts
             ...(candidates
               ? {

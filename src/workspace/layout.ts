@@ -51,8 +51,16 @@ export const ARTIFACT_RULES = `cases/*/artifacts/*
 /** The line that older versions wrote instead. */
 export const OLD_ARTIFACT_RULE = /^artifacts\/[ \t]*(?:\r?\n|$)/m
 
+/** GitHub and GitLab fold these in a diff. */
+const GENERATED = `cases/*/artifacts/** linguist-generated
+cases/*/proof/** linguist-generated
+`
+
 /** Written when the service creates the memory root. */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
   '.gitignore': `latest.md\nindex.md\n.casefile-*.tmp\n.casefile-*.trash\n${ARTIFACT_RULES}`,
-  '.gitattributes': '* -text\nhistory.md merge=union\n',
+  '.gitattributes': `* -text\nhistory.md merge=union\n${GENERATED}`,
 }
+
+/** All of the file that older versions wrote. */
+export const OLD_ATTRIBUTES = /^\* -text\nhistory\.md merge=union\n$/

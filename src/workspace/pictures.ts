@@ -1,17 +1,17 @@
 /** Reads and writes the pictures of proofs, `artifacts/<proof id>.<extension>`. */
 
 import { hashOf } from '../files/decoded.ts'
-import { createDurable, writeDurable } from '../files/durable-write.ts'
+import { createDurable } from '../files/durable-write.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { removeFile } from '../files/remove-file.ts'
-import { readRegular, sameStamp } from '../files/safe-read.ts'
-import { AppError } from '../model/app-error.ts'
+import { sameStamp } from '../files/safe-read.ts'
 import { MAX_PICTURE_BYTES } from '../model/picture.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { ARTIFACT_RULES, type Layout, OLD_ARTIFACT_RULE } from './layout.ts'
 import { isSettled, type PictureState, type RecordFile } from './record.ts'
+import { updateRootFile } from './root-files.ts'
 
 /**
  * Writes the picture of a new proof. Call before the proof file is written: after a crash a picture may be left without
@@ -23,7 +23,7 @@ export async function createPicture(
   name: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  await letGitTakePictures(layout)
+  await updateRootFile(layout, '.gitignore', OLD_ARTIFACT_RULE, ARTIFACT_RULES)
   await makeInnerFolder(layout.artifacts(id))
   await createDurable(layout.picture(id, name), bytes, { within: layout.caseFolder(id) })
 }
@@ -95,25 +95,5 @@ function changed(file: string, problem: string | null, verified: boolean): Probl
     file,
     line: null,
     message,
-  }
-}
-
-/**
- * Replaces the line with which older versions kept git from taking any artifact. Other lines of the file, which may be
- * a person's, stay.
- */
-export async function letGitTakePictures({ memoryRoot }: Layout): Promise<boolean> {
-  const path = `${memoryRoot}/.gitignore`
-  const read = await readRegular(path, { maxBytes: 1024 * 1024, within: memoryRoot })
-  if (!read.ok) return false
-  const text = read.bytes.toString('latin1') // every byte of the other lines is kept
-  const after = text.replace(OLD_ARTIFACT_RULE, ARTIFACT_RULES)
-  if (after === text) return false
-  try {
-    await writeDurable(path, Buffer.from(after, 'latin1'), { expect: read.bytes })
-    return true
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'changed_meanwhile') return false
-    throw error
   }
 }

@@ -351,7 +351,11 @@ t.test('--fix brings back the git files, and takes half-written ones away', asyn
   t.match((await fix()).fixed.join('\n'), /removed 2 half-written files/)
   t.strictSame(readdirSync(memoryRoot).sort(), ['.gitattributes', '.gitignore', 'cases'])
   t.notOk(existsSync(left))
-  t.equal(readFileSync(join(memoryRoot, '.gitattributes'), 'utf8'), '*.md text\n', 'as it was')
+  const attributes = join(memoryRoot, '.gitattributes')
+  t.equal(readFileSync(attributes, 'utf8'), '*.md text\n', 'as it was')
+  writeFileSync(attributes, '* -text\nhistory.md merge=union\n')
+  t.match((await fix()).fixed.join('\n'), /\.gitattributes: diffs fold artifacts and proof now/)
+  t.match(readFileSync(attributes, 'utf8'), /^cases\/\*\/proof\/\*\* linguist-generated$/m)
 })
 
 t.test('a folder without cases is nothing to check, and gets none', async (t) => {

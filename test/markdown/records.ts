@@ -13,6 +13,7 @@ import {
   readProof,
 } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText } from '../../src/markdown/sections.ts'
+import { listedEvidence } from '../../src/markdown/session-evidence.ts'
 import { derivedId, readSession, sha256 } from '../../src/markdown/session-file.ts'
 import {
   editedSession,
@@ -23,7 +24,7 @@ import {
 import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail.ts'
 import { appendSeal, appendTrail } from '../../src/markdown/trail-edit.ts'
 import type { FailedTest } from '../../src/model/failed-test.ts'
-import type { Session, SessionEdit } from '../../src/model/session.ts'
+import type { Session, SessionEdit, SessionFields } from '../../src/model/session.ts'
 import type { NewFileLine, TrailLine } from '../../src/model/trail.ts'
 import { numbered } from '../../src/model/trail-lines.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
@@ -480,23 +481,40 @@ const FAILED: FailedTest[] = [
   { name: '2026', message: null, file: null, line: null },
 ]
 
-t.test('failed tests stand in the frontmatter only where there are some', async (t) => {
-  const empty = await newSessionText(SESSION)
-  t.notMatch(empty, 'failed_tests')
+/** The session after a line of its trail, with the counts in its frontmatter. */
+async function withLine(line: NewFileLine, fields: SessionFields): Promise<string> {
+  const lines = numbered(SESSION.trail, [line], NOW)
+  return editedSession(await newSessionText(SESSION), SESSION, { fields, lines })
+}
+
+t.test('failed tests and changed files are in the trail, and in older frontmatter', async (t) => {
   const tests = { run: 3, passed: 1, failed: 2 }
-  const fields = { tests, failed_tests: FAILED }
-  const text = await editedSession(empty, SESSION, { fields })
+  const diff = { file: 'a', additions: 2, deletions: 0 }
+  const files = ['a', 'b'].map((file) => ({ file, additions: 1, deletions: 0 }))
+  const failed = { event: 'tests_read', fields: { ...tests, failed_tests: FAILED } } as const
+  const text = await withLine(failed, { tests, failed_tests: FAILED })
   t.strictSame(sessionOf(text).failed_tests, FAILED)
-  t.match(text, /^failed_tests: \[\{ name: .*\}\]\n---$/m, 'one line, the last')
-  t.equal(
-    text.replace(/^failed_tests.*\n/m, '').replace(/^tests:.*/m, 'tests:'),
-    empty,
-    'and no other',
+  t.match(text, /^tests: \{ run: 3, passed: 1, failed: 2 \}\n---$/m)
+  const taken = { event: 'diff_taken', fields: { ...diff, files: 2, changed: files } } as const
+  const changed = await withLine(taken, { diff: { ...diff, files } })
+  t.match(changed, /^diff: \{ file: a, additions: 2, deletions: 0 \}$/m)
+  t.strictSame(sessionOf(changed).diff, { ...diff, files })
+
+  const older = (await newSessionText(SESSION)).replace(
+    /^diff:\n.*$/m,
+    `diff: ${JSON.stringify({ ...diff, files })}\ntests:\norigin: service\nfailed_tests: ${JSON.stringify(FAILED)}`,
   )
-  const without = await editedSession(text, sessionOf(text), { fields: { failed_tests: [] } })
-  t.strictSame(sessionOf(without).failed_tests, [])
-  const none = await editedSession(empty, SESSION, { fields: { tests, failed_tests: [] } })
-  t.notMatch(none, 'failed_tests')
+  t.match(sessionOf(older), { diff: { ...diff, files }, failed_tests: FAILED })
+  const lines = numbered(
+    SESSION.trail,
+    [{ event: 'session_started', fields: { provider: 'runbook' } }],
+    NOW,
+  )
+  const edited = await editedSession(older, sessionOf(older), {
+    fields: { state: 'executing', failed_tests: FAILED },
+    lines,
+  })
+  t.match(edited, older.slice(older.indexOf('diff:'), older.indexOf('# Session')), 'as it was')
 })
 
 t.test('failed tests are read forgivingly', async (t) => {
@@ -525,38 +543,25 @@ t.test('failed tests belong to the evidence of a session that has some', async (
   t.not(evidenceHash({ ...evidence, failed_tests: FAILED }, texts), before)
 })
 
-t.test('failed tests of any length fit into the frontmatter', async (t) => {
+t.test('very many files and failed tests are cut, and still verify', (t) => {
   const failed_tests = Array.from({ length: 20 }, () => ({
     name: '漢'.repeat(200),
     message: '漢'.repeat(500),
     file: null,
     line: null,
   }))
-  const text = await editedSession(await newSessionText(SESSION), SESSION, {
-    fields: { failed_tests },
-  })
-  const read = sessionOf(text).failed_tests
-  t.ok(read.length >= 7 && read.length < 20, `${read.length} fit`)
-  const evidence = { diff: null, tests: null }
+  const file = (index: number) => ({ file: `src/folder/${index}.ts`, additions: 1, deletions: 0 })
+  const files = Array.from({ length: 5000 }, (_, index) => file(index))
+  const diff = { file: 'src/folder/0.ts', additions: 5000, deletions: 0, files }
+  const listed = listedEvidence({ diff, failed_tests })
+  t.equal(listed.diff!.additions, 5000)
+  t.ok(listed.diff!.files!.length > 300)
+  t.ok(listed.failed_tests.length >= 7 && listed.failed_tests.length < 20)
   const texts = { plan: '', output: '' }
-  const hash = evidenceHash({ ...evidence, failed_tests }, texts)
-  t.equal(evidenceHash({ ...evidence, failed_tests: read }, texts), hash)
+  const hash = evidenceHash({ diff, tests: null, failed_tests }, texts)
+  t.equal(evidenceHash({ ...listed, tests: null }, texts), hash)
+  t.end()
 })
-
-t.test(
-  'a diff of very many files is cut to what frontmatter can hold, and still verifies',
-  async (t) => {
-    const file = (index: number) => ({ file: `src/folder/${index}.ts`, additions: 1, deletions: 0 })
-    const files = Array.from({ length: 5000 }, (_, index) => file(index))
-    const diff = { file: 'src/folder/0.ts', additions: 5000, deletions: 0, files }
-    const text = await editedSession(await newSessionText(SESSION), SESSION, { fields: { diff } })
-    const read = sessionOf(text)
-    t.equal(read.diff!.additions, 5000)
-    t.ok(read.diff!.files!.length > 300)
-    const texts = { plan: '', output: '' }
-    t.equal(evidenceHash(read, texts), evidenceHash({ diff, tests: null, failed_tests: [] }, texts))
-  },
-)
 
 t.test('the plain layout of the specification', async (t) => {
   const text = [
@@ -601,7 +606,6 @@ t.test('the plain layout of the specification', async (t) => {
       plan_sha256: 'a'.repeat(64),
       diff: { file: 'a b.ts', additions: 1, deletions: 2 },
       tests: { run: 3, passed: 2, failed: 1 },
-      failed_tests: [{ name: 'a, b', message: null, file: 'c.ts', line: 1 }],
     }
     const set = await editedSession(edited, sessionOf(edited), { fields })
     t.strictSame(sessionOf(set), { ...sessionOf(edited), ...fields, state: 'created' })

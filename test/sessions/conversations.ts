@@ -118,7 +118,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(done, { state: 'complete', diff: { file: 'done.txt' } }, 'at the answer of the stop')
   t.match(done.output, /^- test: exit 0/, 'the last run of the step counts')
   const trail = recordOf(app, session)
-  t.match(trail, /^origin: terminal$/m)
+  t.match(trail, / session_created .* origin=terminal /)
   t.match(trail, /plan_approved by=\S.* via=api plan_sha256=/)
   t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
   t.match(trail, /denied tool=Bash title="npm install"/)
@@ -255,8 +255,8 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
   const patch = done.candidates.find(({ artifact }: { artifact: string }) =>
     /patch$/.test(artifact),
   )
-  t.match(patch.note, /^3 files: \+2 -1, with what changed before the plan was approved$/)
-  t.match(recordOf(app, session), /diff_taken .*files=3 from_start=true/)
+  t.match(patch.note, '3 files, +2 −1, with what changed before the plan was approved')
+  t.match(recordOf(app, session), /diff_taken .*files=3 .*from_start=true/)
   const proof = await must(app, 'POST', `/cases/${case_id}/proof`, {
     type: 'diff',
     artifact: patch.artifact,

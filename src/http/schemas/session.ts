@@ -92,7 +92,9 @@ export const session = z
     type: sessionType,
     hypothesis: z.string().describe('What the agent thinks the cause is, in markdown.'),
     plan: z.string().describe('What it wants to do, in markdown, with the steps to run.'),
-    output: z.string().describe('What the steps or the agent printed.'),
+    output: z
+      .string()
+      .describe('How each step ended, and the last lines of what failed, as markdown.'),
     failure: z.string().nullable().describe('Why it failed, in one line; null if it did not.'),
     diff: diff.nullable(),
     tests: tests.nullable(),
@@ -185,8 +187,7 @@ export const session = z
         type: 'implementing',
         hypothesis: 'All passwords are hashed with one salt.',
         plan: 'Give every password its own salt.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
-        output:
-          '$ step test\nTAP version 13\nok 1 - two users with one password have different hashes\n1..1\n[exit 0 after 1.6 s]',
+        output: '- test: exit 0, 1.6 s, 1 of 1 test passed',
         failure: null,
         diff: {
           file: 'src/password.js',
