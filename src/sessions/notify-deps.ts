@@ -1,6 +1,6 @@
 /** What notifications need of the settings and the cases. */
 
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { currentBranch } from '../git/repository-folders.ts'
 import type { Problem } from '../model/problem.ts'
 import { type NotifyTarget, SETTINGS_FILE, variablesIn } from '../model/settings.ts'
@@ -24,13 +24,13 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
   const { root, settings, environment, redactor, catalog } = parts
   return {
     environment,
+    workspace: basename(root),
     async targets() {
       const { notify, trust } = await settings()
       redactor.learn(notify.flatMap((target) => secretsOf(target, environment)))
       return notify.filter(({ kind }) => kind === 'desktop' || trust === 'trusted')
     },
-    branchOf: (caseId) =>
-      currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
+    branchOf: (caseId) => currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
     isWaiting({ case_id, kind, session_id }) {
       const folder = catalog.folder(case_id)
       const waiting = folder && waitingOf(folder)

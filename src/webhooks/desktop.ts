@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { hasCode } from '../files/errno.ts'
 import { servicePath, serviceProgram } from '../files/service-program.ts'
 import type { Attempt } from '../model/delivery.ts'
-import { type Notification, withBranch } from './notification.ts'
+import { type Notification, withPlace } from './notification.ts'
 
 const TIMEOUT_MS = 10_000
 const run = promisify(execFile)
@@ -23,7 +23,7 @@ const BY_PLATFORM: Readonly<Partial<Record<NodeJS.Platform, Shower>>> = {
       '--app-name=Casefile',
       '--',
       shown.title,
-      `${escapeMarkup(withBranch(shown))}\n${shown.link}`,
+      `${escapeMarkup(withPlace(shown))}\n${shown.link}`,
     ],
   },
   darwin: {
@@ -37,7 +37,7 @@ const BY_PLATFORM: Readonly<Partial<Record<NodeJS.Platform, Shower>>> = {
       'end run',
       '--',
       shown.title,
-      `${withBranch(shown)} ${shown.link}`,
+      `${withPlace(shown)} ${shown.link}`,
     ],
   },
 }

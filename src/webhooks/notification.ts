@@ -10,6 +10,8 @@ export interface Notification {
   title: string
   text: string
   kind: WaitingKind | 'test'
+  /** The name of its folder. */
+  workspace: string
   /** The branch of the working folder; null if it has none. */
   branch: string | null
   /** The page of the service. */
@@ -34,7 +36,7 @@ const MAX_TITLE = 200
 
 export function notificationOf(
   payload: EventFields<'attention_needed'>,
-  branch: string | null,
+  { workspace, branch }: Pick<Notification, 'workspace' | 'branch'>,
   base: string,
 ): Notification {
   const { case_id, kind, session } = payload
@@ -43,16 +45,18 @@ export function notificationOf(
     title: oneLine(payload.title),
     text: oneLine(payload.text),
     kind,
+    workspace: oneLine(workspace),
     branch: branch && oneLine(branch),
     link: session === null ? page : `${page}/session/${session}`,
   }
 }
 
-export function testNotification(base: string): Notification {
+export function testNotification(workspace: string, base: string): Notification {
   return {
     title: 'Casefile',
     text: 'This is a test. Notifications arrive here.',
     kind: 'test',
+    workspace: oneLine(workspace),
     branch: null,
     link: `${base}/`,
   }
@@ -72,13 +76,13 @@ export function render(kind: NotifyKind, shown: Notification): Rendered {
           click: link,
           'content-type': 'text/plain; charset=utf-8',
         },
-        body: withBranch(shown),
+        body: withPlace(shown),
       }
     }
     case 'slack': {
-      const text = `*<${link}|${escaped(title)}>*\n${escaped(withBranch(shown))}`
+      const text = `*<${link}|${escaped(title)}>*\n${escaped(withPlace(shown))}`
       const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }]
-      const fallback = escaped(`${title}: ${withBranch(shown)}`)
+      const fallback = escaped(`${title}: ${withPlace(shown)}`)
       return json({ text: `${fallback} ${link}`, blocks })
     }
     default:
@@ -86,8 +90,8 @@ export function render(kind: NotifyKind, shown: Notification): Rendered {
   }
 }
 
-export function withBranch({ text, branch }: Notification): string {
-  return branch === null ? text : `${text} (branch ${branch})`
+export function withPlace({ text, workspace, branch }: Notification): string {
+  return `${text} (${workspace}${branch === null ? '' : `, branch ${branch}`})`
 }
 
 /** The URL with the values of its variables; or the name of one that is not set. */

@@ -15,6 +15,8 @@ export interface NotifyDeps {
   /** The entries that are trusted now. */
   targets(): Promise<readonly NotifyTarget[]>
   environment: NodeJS.ProcessEnv
+  /** The name of its folder. */
+  workspace: string
   /** The branch of the working folder of a case. */
   branchOf(caseId: string): Promise<string | null>
   /** Whether the case still waits for this: a late notification would mislead. */
@@ -34,7 +36,7 @@ export interface NotifyTargets {
 }
 
 export function createNotifyTargets(
-  { targets, environment, branchOf, isWaiting }: NotifyDeps,
+  { targets, environment, workspace, branchOf, isWaiting }: NotifyDeps,
   registered: Registered,
   sender: Sender,
   /** The address of the service in links. */
@@ -68,8 +70,8 @@ export function createNotifyTargets(
     if (!isTest && !isWaiting(waiting)) return unsent('it no longer waits, so nothing was sent')
     const kind = webhook.notify!
     const shown = isTest
-      ? testNotification(base(kind))
-      : notificationOf(waiting, await branchOf(waiting.case_id), base(kind))
+      ? testNotification(workspace, base(kind))
+      : notificationOf(waiting, { workspace, branch: await branchOf(waiting.case_id) }, base(kind))
     if (kind === 'desktop') return showOnDesktop(shown, environment)
     const address = expandUrl(webhook.url, environment)
     if (!address.ok) return unsent(`the variable ${address.missing} is not set`, false)

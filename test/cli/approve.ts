@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { type Answers, cliHere, interrupt } from '../fixtures/cli-here.ts'
 import { agentFiles, committed } from '../fixtures/plain-agents.ts'
@@ -120,7 +120,10 @@ t.test('at the prompt', async (t) => {
     )
     t.match(said, { code: 130, unasked: [] })
     t.equal(said.shown.match(/ {2}Fence\n/g)?.length, 1, 'a no is not asked again')
-    t.match(said.stdout, '\u001b]9;Casefile: Fence: The plan of session 1 is ready\u0007\u0007')
+    t.match(
+      said.stdout,
+      `\u001b]9;Casefile: ${basename(cli.root)}: Fence: The plan of session 1 is ready\u0007\u0007`,
+    )
     t.notMatch(said.stdout, /Gate: The plan/, 'what waited before is no news')
   })
 
@@ -196,7 +199,7 @@ t.test('at the prompt', async (t) => {
       const said = await cli.runWith({ answers, env: RICH }, 'session', 'watch', 'tower')
       t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*Session 1 is complete/ })
       t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
-      t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
+      t.match(said.stdout, /\u001b\]9;Casefile: [^:]+: Tower: Session 1 finished[^\u0007]*\u0007/)
       t.match(await cli.run('session', 'watch', 'tower'), {
         code: 0,
         stderr: /^Session 1 is complete\./,

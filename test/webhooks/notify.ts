@@ -43,9 +43,12 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
     tags: 'memo',
     click: `${app.url}/case/${ref.case_id}/session/1`,
   })
-  t.equal(first.body.toString(), 'The plan of session 1 is ready (branch topic)')
+  t.equal(first.body.toString(), 'The plan of session 1 is ready (root, branch topic)')
   const message = JSON.parse((await slack.next()).body.toString())
-  t.match(message.text, 'Żółć &lt;!channel&gt;: The plan of session 1 is ready (branch topic) http')
+  t.match(
+    message.text,
+    'Żółć &lt;!channel&gt;: The plan of session 1 is ready (root, branch topic) http',
+  )
   t.notMatch(JSON.stringify(message), '<!channel>')
 
   const listed = await must(app, 'GET', '/webhooks')
@@ -70,7 +73,7 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
   await must(app, 'POST', `${ref.path}/approve`, { plan_sha256 })
   await reaches(app, ref, 'failed')
   const second = await ntfy.next()
-  t.equal(second.body.toString(), 'Session 1 failed (branch topic)')
+  t.equal(second.body.toString(), 'Session 1 failed (root, branch topic)')
   t.equal(second.headers.click, `http://localhost:9000/case/${ref.case_id}/session/1`)
   await app.service.webhooks.idle()
   t.equal(ntfy.received.length, 2, 'once for each cause')
@@ -128,6 +131,7 @@ t.test('what each kind of receiver reads', async (t) => {
     title: 'A <!here> & b',
     text: 'c > d',
     kind: 'failed' as const,
+    workspace: 'shop',
     branch: 'main',
     link: 'http://127.0.0.1:1/',
   }
@@ -140,18 +144,25 @@ t.test('what each kind of receiver reads', async (t) => {
       click: 'http://127.0.0.1:1/',
       'content-type': 'text/plain; charset=utf-8',
     },
-    body: 'c > d (branch main)',
+    body: 'c > d (shop, branch main)',
   })
   const slack = JSON.parse(render('slack', shown).body)
   const title = 'A &lt;!here&gt; &amp; b'
-  t.equal(slack.text, `${title}: c &gt; d (branch main) http://127.0.0.1:1/`)
-  t.equal(slack.blocks[0].text.text, `*<http://127.0.0.1:1/|${title}>*\nc &gt; d (branch main)`)
+  t.equal(slack.text, `${title}: c &gt; d (shop, branch main) http://127.0.0.1:1/`)
+  t.equal(
+    slack.blocks[0].text.text,
+    `*<http://127.0.0.1:1/|${title}>*\nc &gt; d (shop, branch main)`,
+  )
   const kinds = ['plan', 'question', 'failed', 'proof', 'test'] as const
   const priorities = kinds.map((kind) => render('ntfy', { ...shown, kind }).headers.priority)
   t.strictSame(priorities, ['high', 'high', 'default', 'default', 'default'])
   const payload = { case_id: 'a', kind: 'question' as const, session: null }
   const long = { ...payload, title: `two\n lines \u202e${'x'.repeat(300)}`, text: 'b\tc' }
-  const made = notificationOf(long as never, null, 'http://127.0.0.1:1')
+  const made = notificationOf(
+    long as never,
+    { workspace: 'shop', branch: null },
+    'http://127.0.0.1:1',
+  )
   t.match(made, { text: 'b c', branch: null, link: 'http://127.0.0.1:1/case/a' })
   t.match(made.title, /^two lines [^\u202e]+x…$/)
   t.equal(made.title.length, 200)

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { EventFields } from '../../model/events.ts'
 import type { CommandContext } from '../context.ts'
 import { createAttentionSignal } from '../output/attention-signal.ts'
@@ -22,7 +23,7 @@ export interface AttentionWatch {
 
 /** Signals in the terminal whatever begins to wait for a person, until it is stopped. */
 export function watchAttention(
-  { client, terminal, json, signal }: CommandContext,
+  { client, terminal, json, signal, workspace }: CommandContext,
   { caseId, bell, onChange, onGone, onBack }: AttentionOptions,
 ): AttentionWatch {
   const notify = createAttentionSignal(terminal, { env: process.env, bell })
@@ -45,7 +46,7 @@ export function watchAttention(
         if (Date.parse(time) < since) continue
         const { title, text, session_id } = payload as EventFields<'attention_needed'>
         heard.add(session_id)
-        if (!json) notify(`${title}: ${text}`)
+        if (!json) notify(`${basename(workspace.root)}: ${title}: ${text}`)
       }
       if (CHANGES.has(type)) onChange?.()
     }
