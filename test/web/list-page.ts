@@ -44,7 +44,7 @@ t.test('a few cases', async (t) => {
     return id as string
   }
 
-  t.test('a workspace without cases says how to begin', async (t) => {
+  await t.test('a workspace without cases says how to begin', async (t) => {
     const html = await get(app, '/')
     t.match(html, /Set up Casefile/)
     t.match(html, /id="first-title"/)
