@@ -43,6 +43,7 @@ import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createRecordSync } from './sync/record-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
+import { createStepTails } from './workspace/step-tail.ts'
 import { createBaselines } from './workspace/baselines.ts'
 import type { CaseChange } from './workspace/case-entry.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
@@ -184,7 +185,9 @@ async function open(
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
+  const withTail = createStepTails(layout, redactor.text)
   const publisher = createPublisher({
+    withTail,
     catalog,
     log: eventLog,
     database,
@@ -239,6 +242,7 @@ async function open(
     changes,
     running,
     sessionTexts,
+    withTail,
     runGuard,
     search,
     texts,
@@ -344,6 +348,7 @@ async function open(
     lateSaves,
     texts,
     sessionTexts,
+    withTail,
     settings,
     plans,
     historyLines,

@@ -4,7 +4,6 @@
  */
 
 import { forEachInTurn } from '../files/yielding.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseEvent, eventsOf, problemEvents } from '../model/change-events.ts'
 import {
   type ChangeSource,
@@ -18,6 +17,7 @@ import { putFormat, putWorkspaceProblems, type ReadRecords } from '../state/reco
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { PendingHistory } from '../workspace/pending-history.ts'
+import type { WithTail } from '../workspace/step-tail.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
@@ -50,6 +50,7 @@ export interface Published {
 }
 
 export interface PublisherDeps {
+  withTail: WithTail
   catalog: Catalog
   log: Pick<EventLog, 'append' | 'flushed'>
   database: Pick<Database, 'writeDerived'>
@@ -117,7 +118,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
     const events = eventsOf(changes, source, readable)
     const envelopes = events.flatMap((event): Envelope[] => {
-      if (!('type' in event)) return newLines(catalog.folder(caseId)!, event)
+      if (!('type' in event)) return newLines(deps, caseId, event)
       const { type, payload } = event
       const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
       return [{ event_type: type, timestamp, payload }]
@@ -202,8 +203,13 @@ function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | nu
   return mtimeMs === undefined ? null : new Date(mtimeMs).toISOString()
 }
 
-function newLines(folder: CaseFolder, event: Exclude<CaseEvent, { type: string }>): Envelope[] {
-  const session = folder.sessions.find(({ id }) => id === event.session_id)!
+function newLines(
+  { catalog, withTail }: Pick<PublisherDeps, 'catalog' | 'withTail'>,
+  caseId: string,
+  event: Exclude<CaseEvent, { type: string }>,
+): Envelope[] {
+  const { sessions } = catalog.folder(caseId)!
+  const session = sessions.find(({ id }) => id === event.session_id)!
   const lines = session.trail.filter(({ number }) => number > event.after)
-  return lines.map((line) => trailEnvelope(session, line))
+  return lines.map((line) => trailEnvelope(session, withTail(session, line)))
 }

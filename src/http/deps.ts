@@ -23,6 +23,7 @@ import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { LateSaves } from '../workspace/late-saves/late-saves.ts'
 import type { Layout } from '../workspace/layout.ts'
+import type { WithTail } from '../workspace/step-tail.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
@@ -65,6 +66,7 @@ export interface HttpDeps {
   scan: Scan
   lateSaves: LateSaves
   texts: Texts
+  withTail: WithTail
   /** The sections of a session. Throws an `AppError` if its file cannot be read. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   reader: Reader

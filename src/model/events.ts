@@ -217,7 +217,8 @@ export const EVENTS = {
       truncated: optional(yes),
       log_sha256: optional(hash),
       report_sha256: optional(hash),
-      tail: text,
+      /** The end of its log; the audit trail has only the hash of that. */
+      tail: optional(text),
     },
     {
       line: stepEndLine,

@@ -11,6 +11,7 @@ import type { CaseChange } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
+import type { WithTail } from '../workspace/step-tail.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Redactor } from './redaction.ts'
 import type { RunGuard } from './run-guard.ts'
@@ -49,6 +50,7 @@ export interface SessionDeps {
   mount: boolean
   limits: TimeLimits
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
+  withTail: WithTail
   /** The current time, ISO 8601 UTC with milliseconds. */
   now: () => string
   newId: () => string

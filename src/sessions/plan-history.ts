@@ -103,7 +103,7 @@ export function planAgainNote(
 ): string {
   const step = failedStep(failed.trail)
   const tail = lastLines(step?.tail || output)
-  const where = step ? `The last lines of step ${step.id}` : 'The last lines of its output'
+  const where = step?.tail ? `The last lines of step ${step.id}` : 'The last lines of its output'
   return [
     own.trim(),
     `Session ${failed.number} failed: ${failureText(failed)}. Make a new plan that avoids this failure.`,

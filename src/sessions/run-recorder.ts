@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionOutput } from '../events/envelope.ts'
-import { plainText } from '../files/plain-text.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
@@ -13,10 +12,11 @@ import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/co
 import { dropArtifact } from '../runners/output/artifacts.ts'
 import { runProcess } from '../runners/process/run-processes.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { boundedNotes } from './agent-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
-import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
+import type { RedactedStream, Redactor } from './redaction.ts'
 import { type NamedLog, openNamedLog, rawName } from './step-artifacts.ts'
 
 /**
@@ -130,9 +130,6 @@ export async function appendLines(
   })
 }
 
-/** How many characters of output the `step_finished` line repeats. */
-const TAIL = 2000
-
 interface RecorderDeps {
   layout: Layout
   case_id: string
@@ -158,7 +155,7 @@ interface OpenStep {
   raw: { log: NamedLog; redacted: RedactedStream } | null
   /** Streams that remove the secrets of the service's environment. */
   redacted: Record<Stream, RedactedStream>
-  tail: string
+  hasPrinted: boolean
 }
 
 interface StepRecorder extends RunReport {
@@ -200,7 +197,7 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
         `artifacts/${log.name}`,
       )
       const redacted = { stdout: deps.redactor.stream(), stderr: deps.redactor.stream() }
-      open = { step, live, log, report, raw, redacted, tail: '' }
+      open = { step, live, log, report, raw, redacted, hasPrinted: false }
       const started = newLine('step_started', {
         step: id,
         language,
@@ -273,7 +270,7 @@ const SILENT = Buffer.from('The step printed nothing, and ended with exit code 0
 
 /** Closes the step's files, then returns its `step_finished` line, and why its output could not be stored. */
 async function endOf(
-  { layout, case_id, endNotes, redactor }: RecorderDeps,
+  { layout, case_id, endNotes }: RecorderDeps,
   ended: OpenStep,
   outcome: StepOutcome,
 ): Promise<{ line: NewTrailLine; failure: unknown }> {
@@ -282,11 +279,11 @@ async function endOf(
     keep(ended, stream, ended.redacted[stream].end())
   }
   // a test step that ended well is proof by its log, so it has one
-  if (ended.step.proof === 'test' && outcome.exit === 0 && ended.tail.trim() === '') {
+  if (ended.step.proof === 'test' && outcome.exit === 0 && !ended.hasPrinted) {
     keep(ended, 'stdout', SILENT)
   }
-  const { step, live, log, report, tail } = ended
-  const rest = live.end()
+  const { step, live, log, report } = ended
+  live.end()
   const kept = await log.output.close()
   const reported = await report?.output.close()
   if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
@@ -308,7 +305,6 @@ async function endOf(
     log_sha256: kept.bytes > 0 && !kept.failure ? kept.sha256 : undefined,
     report_sha256:
       reported && reported.bytes > 0 && !reported.failure ? reported.sha256 : undefined,
-    tail: lastLines(redactor.text(plainText(tail + rest))),
   })
   return { line, failure }
 }
@@ -327,70 +323,5 @@ function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {
   step.log.output.write(bytes, stream === 'stderr')
   if (stream === 'stdout') step.report?.output.write(bytes)
   const text = step.live.write(stream, bytes)
-  if (text !== '') step.tail = (step.tail + text).slice(-2 * TAIL)
-}
-
-function lastLines(text: string): string {
-  if (text.length <= TAIL) return text
-  const cut = text.slice(-TAIL)
-  const line = cut.indexOf('\n')
-  const whole = line >= 0 && line < TAIL / 2 ? cut.slice(line + 1) : cut
-  return whole.isWellFormed() ? whole : whole.toWellFormed()
-}
-
-/** An agent that calls tools endlessly must not fill the audit trail, which is read as a whole. */
-const MAX_NOTES = 400
-/** A separate limit, so that denials are not lost behind a long list of calls. */
-const MAX_DENIED = 100
-const MAX_RETRIES = 100
-const MAX_TEXT = 300
-const MAX_ENTRIES = 40
-/** A run normally has one agent conversation; another one starts if the agent cannot resume. */
-const MAX_SESSIONS = 4
-
-interface BoundedNotes {
-  /** The audit trail's lines for a note: one, or none if the limit was reached. */
-  lines(note: AgentNote): NewTrailLine[]
-  /** One line that says how many notes were left out. */
-  rest(): NewTrailLine[]
-}
-
-/** Turns an agent's notes into audit trail lines: shortened, without secrets, and limited in number. */
-function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
-  let listed = 0
-  let denied = 0
-  let sessions = 0
-  let retries = 0
-  const unlisted: Record<string, number> = {}
-
-  const bounded = (text: string) => shortened(redactor.text(plainText(text)))
-
-  /** A usage line comes once per run and is always recorded. */
-  function isTooMuch(event: AgentNote['event']): boolean {
-    if (event === 'agent_usage') return false
-    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
-    if (event === 'denied' || event === 'asked') return ++denied > MAX_DENIED
-    return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
-  }
-
-  return {
-    lines({ event, fields }) {
-      if (isTooMuch(event)) {
-        unlisted[event] = (unlisted[event] ?? 0) + 1
-        return []
-      }
-      return [{ event, fields: mapTexts(fields, bounded, MAX_ENTRIES) } as NewTrailLine]
-    },
-    rest() {
-      const counts = { ...unlisted }
-      for (const event of Object.keys(unlisted)) delete unlisted[event]
-      if (Object.keys(counts).length === 0) return []
-      return [{ event: 'notes_unlisted', fields: counts }]
-    },
-  }
-}
-
-function shortened(text: string): string {
-  if (text.length <= MAX_TEXT) return text
-  return `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+  step.hasPrinted ||= text.trim() !== ''
 }

@@ -12,7 +12,7 @@ import { viewComments } from './comments.ts'
 import type { SessionDeps } from './deps.ts'
 import { mustBePlannableAgain, planAgainNote } from './plan-history.ts'
 
-type NoteDeps = Pick<SessionDeps, 'sessionTexts' | 'plans'>
+type NoteDeps = Pick<SessionDeps, 'sessionTexts' | 'plans' | 'withTail'>
 
 export interface NewSession {
   /** By default that of the session that is planned again; with an intent, implementing. */
@@ -69,10 +69,14 @@ export async function requestedSession(
     provider: provider ?? earlier.provider,
     isolation: isolation ?? earlier.isolation,
     note: sent.text,
-    request: hasFailed ? planAgainNote(earlier, texts, sent.text) : sent.text,
+    request: hasFailed ? planAgainNote(withTails(deps, earlier), texts, sent.text) : sent.text,
     ...(hasFailed ? { again: earlier.number } : {}),
     sent,
   }
+}
+
+function withTails({ withTail }: NoteDeps, session: Session): Session {
+  return { ...session, trail: session.trail.map((line) => withTail(session, line)) }
 }
 
 /** The comments of a session. Throws an `AppError` if its file cannot be read. */

@@ -236,12 +236,13 @@ t.test(
       const feed = createEventQueue(
         {
           isOpen: true,
-          send: ({ event, id }) => sent.push(`${id ?? event}`) > 0,
+          send: (...events) => sent.push(...events.map(({ event, id }) => `${id ?? event}`)) > 0,
           drained: () => drained,
           end: resolve,
           drop: () => t.fail('dropped'),
         },
         0,
+        (_, line) => line,
       )
       const lines = ['a', 'b', 'c', 'd'].map(
         (event, index) => ({ ...TRAIL[0]!, event, number: index + 1 }) as TrailLine,
@@ -270,6 +271,7 @@ t.test('what waits for a slow client has an end: more than 1 MiB of output drops
       drop: () => calls.push('drop'),
     },
     0,
+    (_, line) => line,
   )
   feed({ session: { ...SESSION, trail: TRAIL.slice(0, 1) } })
   const output = { ...OUTPUT, text: 'x'.repeat(MIB / 4) }

@@ -187,7 +187,9 @@ t.test('a session that failed needs the operator, and is planned again', async (
   t.match(history, / · session 2 started \(.*\) · again after session 1: Print less\.\n/)
   t.ok(history.split('\n').every((line) => line.length <= 300))
   const { output } = await must(service, 'GET', ref.path)
-  const note = planAgainNote(failed!, { output }, 'Print less.')
+  const { withTail } = service.service
+  const trail = failed!.trail.map((line) => withTail(failed!, line))
+  const note = planAgainNote({ ...failed!, trail }, { output }, 'Print less.')
   t.match(
     note,
     /^Print less\.\n\nSession 1 failed: step it exited with 3, expected 0; 1 of 2 tests failed\. |^Print less\.\n\nSession 1 failed: /,

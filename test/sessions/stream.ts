@@ -145,12 +145,20 @@ t.test('the whole of a session as it happens', async (t) => {
   }
   for (const { event, data } of events.received) t.equal(event, JSON.parse(data).event_type)
 
+  const tails: Record<string, object> = {
+    wait: { tail: 'begun\ngone\n' },
+    two: { tail: 'two\n' },
+  }
   t.strictSame(
     journal,
     eventsOfLines(lines).map(({ event, time, fields }) => ({
       event_type: event,
       timestamp: time,
-      payload: { ...ids, ...fields },
+      payload: {
+        ...ids,
+        ...fields,
+        ...(event === 'step_finished' ? tails[String(fields.step)] : {}),
+      },
     })),
     'the events are what the lines in the file imply',
   )

@@ -50,7 +50,7 @@ async function streamSession(
       for (const undo of unsubscribe) undo()
     },
   })
-  const feed = createEventQueue(stream, known ? resume.id : 0)
+  const feed = createEventQueue(stream, known ? resume.id : 0, service.withTail)
   unsubscribe.push(
     service.changes.subscribe(({ caseId }) => {
       if (caseId !== id) return

@@ -2,6 +2,7 @@ import { outputEnvelope, type SessionOutput, trailEnvelope } from '../../events/
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
+import type { WithTail } from '../../workspace/step-tail.ts'
 import type { EventStream, StreamEvent } from './event-stream.ts'
 
 /** Output that waits for the end of the replay. A client with more of it is too slow. */
@@ -17,6 +18,7 @@ type Waiting = { upTo: number } | { output: SessionOutput } | 'gone'
 export function createEventQueue(
   stream: Pick<EventStream, 'isOpen' | 'send' | 'drained' | 'end' | 'drop'>,
   after: number,
+  withTail: WithTail,
 ): (item: FeedItem) => void {
   const waiting: Waiting[] = []
   let newest: Session | null = null
@@ -32,7 +34,7 @@ export function createEventQueue(
     for (const [index, line] of trail.entries()) {
       const { number, event } = line
       if (number <= sent || number > upTo || !stream.isOpen) continue
-      const data = JSON.stringify(trailEnvelope(session, line))
+      const data = JSON.stringify(trailEnvelope(session, withTail(session, line)))
       const isLast = trail[index + 1]?.number !== number
       events.push({ event, data, ...(isLast ? { id: number } : {}) })
       if (!isLast) continue
