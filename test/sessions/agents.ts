@@ -206,7 +206,7 @@ echo begun; until [ -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`
     const { ref } = await plannedBy(service, 'both')
     const { session } = await finished(service, ref)
     t.match(session, { state: 'complete', tests: { run: 1, passed: 1, failed: 0 } })
-    t.match(recordOf(service, ref), 'session_started provider=both runs=steps')
+    t.match(recordOf(service, ref), 'session_started runs=steps state=executing')
     t.equal(session.diff.file, 'done.txt')
     t.notOk(existsSync(join(service.root, 'agent-ran')))
   })
