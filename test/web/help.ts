@@ -51,10 +51,12 @@ t.test('the questions stand under their sections', async (t) => {
 t.test('every page is there, and its links and pictures lead somewhere', async (t) => {
   const texts = new Map(
     await Promise.all(
-      ['readme', 'contributing', 'requests', ...(isLong ? NAMES : NAMES.slice(0, 6))].map(async (name) => {
-        const path = `/help/${name}`
-        return [path, await get(path)] as const
-      }),
+      ['readme', 'contributing', 'requests', ...(isLong ? NAMES : NAMES.slice(0, 6))].map(
+        async (name) => {
+          const path = `/help/${name}`
+          return [path, await get(path)] as const
+        },
+      ),
     ),
   )
   texts.set('/help', await get('/help'))
