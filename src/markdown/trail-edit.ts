@@ -34,11 +34,12 @@ export function appendTrail(text: string, known: readonly Line[], lines: readonl
     const all = linesText([...known, ...lines])
     return `${body}${gapAtEnd(body, eol)}${[`## ${TRAIL_HEADING}`, '', TRAIL_OPENING, '', all].join(eol)}${eol}${TRAIL_CLOSING}${eol}`
   }
-  const head = restoreTrail(text, part, linesOfEvents(known), eol)
+  const restored = restoreTrail(text, part, linesOfEvents(known), eol)
+  const isFolded = closingOf(text, part) !== ''
+  const head = isFolded ? restored.trimEnd() : restored
   const gap = /[\r\n]$/.test(head) ? '' : eol
   const rest = removeChangedLines(text.slice(part.lines.at(-1)!.next))
-  const closing = closingOf(text, part)
-  const end = closing === '' ? '' : `${rest === '' ? eol : ''}${closing}${eol}`
+  const end = isFolded ? `${rest === '' ? eol : ''}${TRAIL_CLOSING}${eol}` : ''
   return head + gap + linesText(lines) + rest + end
 }
 

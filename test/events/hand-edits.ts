@@ -232,7 +232,7 @@ t.test('what is done to a session by hand is carried out', async (t) => {
     t.match(await app.request('POST', `${ref.path}/approve`), { status: 422 })
     await published.next(({ event_type }) => event_type === 'session_sealed')
     t.match(lastLines(app, ref.case_id, 1, 2), [
-      / old_state=plan_ready new_state=abandoned /,
+      / session_abandoned .*state=abandoned\n/,
       / session_sealed /,
     ])
     t.strictSame((await must(app, 'GET', ref.path)).problems, [])
@@ -246,7 +246,7 @@ t.test('what is done to a session by hand is carried out', async (t) => {
     await published.next(({ event_type }) => event_type === 'session_sealed')
     t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
     t.match(lastLines(app, ref.case_id, 1, 2), [
-      / old_state=executing new_state=abandoned /,
+      / session_abandoned .*state=abandoned\n/,
       / session_sealed /,
     ])
   })

@@ -34,8 +34,8 @@ const CHANGES: Record<string, (text: string) => string> = {
   'a line that makes it complete': (text) => text + line(8, 'complete'),
   'failed, with a seal that fits': (text) =>
     sealed(text.replace('state: plan_ready', 'state: failed') + line(8, 'failed')),
-  'its last line is gone': (text) => text.replace(/^7\. .*\n/m, ''),
-  'a line is another one': (text) => text.replace(/^(3\. \S+).*$/m, '$1 context_loaded'),
+  'its last line is gone': (text) => text.replace(/^2\. .*\n/m, ''),
+  'a line is another one': (text) => text.replace(/^(2\. \S+).*$/m, '$1 context_loaded'),
   'the trail is gone': (text) => text.slice(0, text.indexOf('\n## Audit trail')),
 }
 

@@ -119,15 +119,15 @@ const FORGERIES: Record<string, Forgery> = {
     forge(repo, work) {
       repo.edit(
         sessionFile(repo, work),
-        'old_state=plan_ready new_state=approved',
-        'old_state=planning new_state=approved',
+        / session_started .*state=executing/,
+        ' session_state_changed old_state=planning new_state=executing',
       )
       sealAgain(sessionFile(repo, work))
     },
     failures: [
       {
         code: 'trail_gap',
-        message: /goes from planning to approved, but the session was plan_ready/,
+        message: /goes from planning to executing, but the session was approved/,
       },
     ],
   },
