@@ -142,7 +142,7 @@ t.test('the receivers of the page', async (t) => {
       const list = `/cases/${case_id}/webhooks`
       const url = `${receiver.url}/hook`
       const hook = await must(app, 'POST', list, { url, secret: SECRET })
-      const path = `${list}/${hook.id}`
+      const path = `/webhooks/${hook.id}`
 
       const ping = await must(app, 'POST', `${path}/test`)
       if (!t.match(ping, { delivered: true, status: 204, error: null })) return
@@ -151,13 +151,13 @@ t.test('the receivers of the page', async (t) => {
       t.match(taken(receiver), [{ id: ping.id, event: { event_type: 'ping', payload } }])
 
       const wrong = await must(app, 'POST', list, { url, secret: `${SECRET}!` })
-      const refused = await must(app, 'POST', `${list}/${wrong.id}/test`)
+      const refused = await must(app, 'POST', `/webhooks/${wrong.id}/test`)
       t.match(refused, { delivered: false, status: 401 }, 'another secret is refused')
 
       await must(app, 'PUT', `/cases/${case_id}`, { title: 'Changed' })
       const delivery = await tried(app, path, 1)
       t.match(delivery, { state: 'delivered', attempts: [{ status: 204 }] })
-      const failed = await tried(app, `${list}/${wrong.id}`, 1)
+      const failed = await tried(app, `/webhooks/${wrong.id}`, 1)
       t.match(failed, { state: 'retrying', attempts: [{ status: 401 }] }, 'also for an event')
       await receiver.until(/^evt_.*\}$/m)
       const [, event, ...more] = taken(receiver)
