@@ -61,6 +61,7 @@ t.test('with a running service', async (t) => {
       stdout: /Proof requirements are not met\. Missing:\n {2}at least/,
       stderr: /Next: casefile prove add \w{8} --artifact 1-say\.log\n/,
     })
+    t.match(await cli.run('session', 'stop', id), { code: 2, stderr: /complete, so nothing runs/ })
     const proof = await cli.run('prove', 'add', id, '--artifact', '1-say.log', '--json')
     t.match(proof, { code: 0, json: { verified: false, type: 'log', content: /fine/ } })
     t.match((await cli.run('show', id)).stderr, /Next:[\s\S]*prove verify/)

@@ -20,7 +20,7 @@ import { shownLine } from '../output/shown-line.ts'
 import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { confirm } from '../question.ts'
-import { resolveCase } from '../resolve/case.ts'
+import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { contentOf, type ProofSource, sendProof } from '../resolve/proof-content.ts'
 import { verifySeen } from '../resolve/seen-proof.ts'
@@ -47,8 +47,8 @@ function gateCommand(): Command {
   const gate = new Command('gate')
     .summary('Show what is missing. This is what casefile prove <case> does.')
     .description('Show what is missing before a case can be resolved.')
-    .addArgument(caseArgument())
-    .action((name: string, options: CommandOptions) =>
+    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .action((name: string | undefined, options: CommandOptions) =>
       withReader(options, (context) => showGate(context, name)),
     )
   return explain(gate, {
@@ -59,8 +59,13 @@ function gateCommand(): Command {
   })
 }
 
-async function showGate({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
-  const id = await resolveCase(client, name)
+async function showGate(context: ReadContext, name: string | undefined): Promise<ExitCode> {
+  const { client, terminal, json } = context
+  const id = await resolveOrChooseCase(context, name, {
+    command: 'prove',
+    needs: 'proof',
+    what: 'proof to read',
+  })
   const { body } = await client.request('GET', `/cases/${id}/gate`)
   if (json) terminal.print(jsonText(body))
   else {

@@ -267,6 +267,11 @@ async function stopSession(
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
   const session = await resolveSession(client, id, word)
+  if (word === undefined && session.state === 'complete') {
+    throw usageError(
+      `Session ${session.number} is complete, so nothing runs. To abandon it all the same: casefile session stop ${nameOf(session)}`,
+    )
+  }
   const answer = await client.request('POST', `${sessionPath(session)}/abandon`, {
     body: { reason },
   })
