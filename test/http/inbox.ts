@@ -41,12 +41,13 @@ async function send(url: string, path: string, body?: object) {
     body: JSON.stringify(body),
   }
   const response = await fetch(url + path, init)
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
   return response.json()
 }
 
 async function makePlan(url: string, title: string): Promise<string> {
   const { id } = await send(url, '/cases', { title, description: RUNBOOK })
-  await send(url, `/cases/${id}/sessions`, { provider: 'runbook' })
+  await send(url, `/cases/${id}/sessions`, { type: 'implementing' })
   return id
 }
 

@@ -6,6 +6,8 @@ import { ownInbox } from '../inbox-items.ts'
 import { type InboxJson, inbox } from '../schemas/inbox.ts'
 import { openEventStream } from '../sse/event-stream.ts'
 
+const STREAM = { type: 'text/event-stream', description: 'Server-sent events `inbox`.' }
+
 export const inboxEndpoints = [
   endpoint({
     route: 'GET /inbox',
@@ -38,7 +40,7 @@ export const inboxEndpoints = [
     summary: 'Stream the inbox',
     description:
       'Sends the event `inbox` with the whole list, at first and whenever something changes in any workspace.',
-    responses: { 200: { description: 'The lists.', events: null } },
+    responses: { 200: { description: 'The lists.', text: STREAM } },
     example: { responses: { 200: 'event: inbox\ndata: {"event_type":"inbox",…}\n\n' } },
     handle: ({ c, service }) => streamInbox(c, service),
   }),
