@@ -141,7 +141,8 @@ function quiet(folder: CaseFolder, facts: CaseFacts, gate: Gate): Status {
   const { planner, source, terminal } = facts.start
   const noSession = newest === undefined ? 'Nothing is planned yet.' : 'Nothing runs or waits now.'
   if (planner === null && source === null) {
-    const detail = 'No agent plans here, and the case has no runbook.'
+    const detail =
+      'No agent plans here, and the case has no runbook: write one, or set up an agent.'
     return on('There is nothing to plan with yet.', detail, nextAct('set_up'))
   }
   if (terminal !== null && newest === undefined) {

@@ -66,7 +66,7 @@ export function wallsText(fields: GuardedFields, when: When = 'after'): string |
     const rest = network === null ? '' : `; ${network}`
     return `only the case files are read-only: the programs can do what you can elsewhere${rest}`
   }
-  return `${places}; ${network ?? 'network and other services as you have them'}`
+  return `${places}; ${network ?? 'network: open'}`
 }
 
 function placesText(writes: unknown, hides: unknown, when: When): string | null {

@@ -235,7 +235,7 @@ t.test('with a running service', async (t) => {
   })
 
   await t.test('a case with nothing to plan with', async (t) => {
-    await cli.run('new', 'Bare')
+    t.match(await cli.run('new', 'Bare'), { stderr: /write one[\s\S]*Next: casefile open/ })
     t.match(await cli.run('start', 'bare'), {
       code: 1,
       stderr:

@@ -191,10 +191,7 @@ t.test('what holds the programs of a run, in words', async (t) => {
   const places = { writes: ['a', 'b'], hides: ['c'] }
   const mount = { mode: 'work', guard: 'mount' }
   const rows: [fields: object, text: string | null][] = [
-    [
-      { ...mount, ...places },
-      'could write only to: a, b; could not see: c; network and other services as you have them',
-    ],
+    [{ ...mount, ...places }, 'could write only to: a, b; could not see: c; network: open'],
     [
       { ...mount, ...places, hosts: ['h'], runtime: '1' },
       'could write only to: a, b; could not see: c; on the network only: h (sandbox-runtime 1)',
@@ -218,7 +215,7 @@ t.test('what holds the programs of a run, in words', async (t) => {
   for (const [fields, text] of rows) t.equal(wallsText(fields), text)
   t.equal(
     expectedWallsText({ guard: 'mount', reason: null, places, hosts: null }),
-    'The programs can write only to: a, b; cannot see: c; network and other services as you have them.',
+    'The programs can write only to: a, b; cannot see: c; network: open.',
   )
   t.match(
     expectedWallsText({ guard: 'comparison', reason: null, places: null, hosts: null }),

@@ -54,12 +54,12 @@ export function commandFor({ act, session, artifact, ...about }: Action, caseId:
     case 'fix':
       return 'casefile doctor --check'
     case 'plan':
-    case 'set_up':
       return `casefile start ${name}`
     case 'plan_again':
       return `casefile start ${name} --again`
     case 'run_tests':
       return `casefile start ${name} --run-tests`
+    case 'set_up': // offers a runbook and agents
     case 'edit_runbook': // links to the file
       return `casefile open ${name}`
     case 'use_terminal':

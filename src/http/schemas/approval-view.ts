@@ -107,7 +107,7 @@ export const approvalView = z
           writes: ['the working folder', 'temporary folders', '~/.npm'],
           hides: ['the memory root', '~/.ssh'],
           hosts: null,
-          text: 'The programs can write only to: the working folder, temporary folders, ~/.npm; cannot see: the memory root, ~/.ssh; network and other services as you have them.',
+          text: 'The programs can write only to: the working folder, temporary folders, ~/.npm; cannot see: the memory root, ~/.ssh; network: open.',
         },
         folder: {
           branch: 'main',
