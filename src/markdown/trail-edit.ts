@@ -6,6 +6,7 @@ import { gapAtEnd } from './sections.ts'
 import {
   closingOf,
   headingBefore,
+  isFoldStart,
   readTrail,
   TRAIL_CLOSING,
   TRAIL_HEADING,
@@ -39,14 +40,14 @@ export function appendTrail(text: string, known: readonly Line[], lines: readonl
   const head = isFolded ? restored.trimEnd() : restored
   const gap = /[\r\n]$/.test(head) ? '' : eol
   const rest = removeChangedLines(text.slice(part.lines.at(-1)!.next))
-  const end = isFolded ? `${rest === '' ? eol : ''}${TRAIL_CLOSING}${eol}` : ''
+  const end = isFolded ? `${/[\r\n]$/.test(rest) ? '' : eol}${TRAIL_CLOSING}${eol}` : ''
   return head + gap + linesText(lines) + rest + end
 }
 
 /** Removes the heading at the end of a file whose audit lines a person removed or changed. */
 function withoutEmptyTrail(text: string): string {
   const start = headingBefore(text, text.length)
-  const left = start < 0 ? '' : removeChangedLines(text.slice(start)).replace(TRAIL_OPENING, '')
+  const left = start < 0 ? '' : removeChangedLines(text.slice(start).replace(TRAIL_OPENING, ''))
   const isEmpty = left.trim() === `## ${TRAIL_HEADING}`
   return isEmpty ? text.slice(0, start) : text
 }
@@ -87,11 +88,17 @@ const TRAIL_LINE_START = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
 
 /**
  * Removes lines that look like audit lines but no longer parse: a person changed them, and the originals are restored.
- * Also the end of the fold, which comes after the last line.
+ * Also the end of the trail's fold, which comes after the last line. A fold that begins and ends in this text stays.
  */
 function removeChangedLines(text: string): string {
+  let folds = 0
   return [...linesOf(text)]
-    .filter(({ text }) => !TRAIL_LINE_START.test(text) && text.trim() !== TRAIL_CLOSING)
+    .filter(({ text }) => {
+      if (isFoldStart(text)) folds++
+      const isOuterEnd = text.trim() === TRAIL_CLOSING && --folds < 0
+      if (isOuterEnd) folds = 0
+      return !TRAIL_LINE_START.test(text) && !isOuterEnd
+    })
     .map((line) => text.slice(line.start, line.next))
     .join('')
 }

@@ -105,7 +105,13 @@ export const TRAIL_CLOSING = '</details>'
 
 /** What follows the last line of this trail; empty if it is not folded. */
 export function closingOf(text: string, { start, lines }: TrailPart): string {
-  return text.slice(start, lines[0]?.start).includes(TRAIL_OPENING) ? TRAIL_CLOSING : ''
+  const isFolded = [...linesOf(text, start, lines[0]?.start)].some((line) => isFoldStart(line.text))
+  return isFolded ? TRAIL_CLOSING : ''
+}
+
+/** A person may have added `open`. */
+export function isFoldStart(line: string): boolean {
+  return /^\s*<details\b/.test(line)
 }
 
 const CLOSING_AT_END = new RegExp(`${TRAIL_CLOSING}\\s*$`)
@@ -116,12 +122,16 @@ function lastLines(text: string): TrailPart | null {
   const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
   if (!readTrailLine(end.slice(last))) return null
   let lines: TrailPart['lines'] = []
+  let fold: number | undefined
   for (const { text: source, start, next } of linesOf(text)) {
     const line = readTrailLine(source)
     if (line) lines.push({ line, start, next })
-    else if (source.trim() !== '' && source.trim() !== TRAIL_CLOSING) lines = []
+    else if (source.trim() !== '' && source.trim() !== TRAIL_CLOSING) {
+      lines = []
+      fold = isFoldStart(source) ? start : undefined
+    }
   }
-  return { start: lines[0]!.start, lines }
+  return { start: fold ?? lines[0]!.start, lines }
 }
 
 const HEADING = `## ${TRAIL_HEADING}`

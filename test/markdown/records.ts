@@ -307,6 +307,63 @@ t.test('the trail is found below any text, and put back after any damage', async
   )
 })
 
+t.test(
+  'a trail is continued and sealed in any fold, and text of a person in it stays',
+  async (t) => {
+    const text = await newSessionText(SESSION)
+    const [end, last] = [text.lastIndexOf('</details>'), trailLineText(TRAIL.at(-1)!)]
+    const older = text.replace('<details>\n\n', '').replace('\n</details>\n', '')
+    const FOLDED = '\n\n</details>\n'
+    const block = '<details>\nmine\n</details>\n'
+    const cases: [name: string, found: string, from?: RegExp, to?: string][] = [
+      ['as it was', text],
+      ['cut before the end of the fold', text.slice(0, end)],
+      ['cut in its last line', text.slice(0, text.indexOf(last) + 20)],
+      ['cut after its number', text.slice(0, text.indexOf(last) + 4), /^2\. 2\n/m],
+      ['without the last line ending', text.trimEnd()],
+      ['a note below it', `${text}a note`, /^a note\n/m],
+      ['a note below it, and another end', `${text}a note\n\n</details>\n`, /^a note\n/m],
+      ['an end between the lines', text.replace(last, `</details>\n${last}`)],
+      ['a fold of a person above it', text.replace('## Audit', `${block}\n## Audit`)],
+      ['the same, cut', text.slice(0, end).replace('## Audit', `${block}\n## Audit`)],
+      ['a fold of a person below it', `${text}\n${block}`, /^<details>\nmine\n<\/details>\n/m],
+      ['CRLF', text.replaceAll('\n', '\r\n'), /<details>\r\n/],
+      ['CRLF, cut', text.slice(0, end).replaceAll('\n', '\r\n'), /<details>\r\n/],
+      ['a fold that is open', text.replace('<details>', '<details open>'), /^<details open>\n/m],
+      ['a summary', text.replace('<details>', '<details>\n<summary>all</summary>')],
+      [
+        'without a heading',
+        text.replace('## Audit trail\n', ''),
+        /## Audit trail\n\n<details>\n\n1\. /,
+      ],
+      [
+        'another heading',
+        text.replace('## Audit', '## The'),
+        /## Audit trail\n\n<details>\n\n1\. /,
+      ],
+      ['without a fold, as older files are', older, /## Audit trail\n\n1\. /, '\n'],
+      ['an older file, cut', older.trimEnd(), /## Audit trail\n\n1\. /, '\n'],
+      ['an older file with a note', `${older}a note`, /^a note\n/m, '\n'],
+    ]
+    const failed = { old_state: 'planning', new_state: 'failed', reason: 'see </details>' }
+    const more = numbered(TRAIL, [{ event: 'session_state_changed', fields: failed }], NOW)
+    for (const [name, found, from = /^<details>\n/m, to = FOLDED] of cases) {
+      const appended = appendTrail(found.replace('state: planning', 'state: failed'), TRAIL, more)
+      t.strictSame(
+        readTrail(appended)?.lines.map(({ line }) => trailLineText(line)),
+        [...TRAIL, ...more].map(trailLineText),
+        name,
+      )
+      t.equal(appendTrail(appended, [...TRAIL, ...more], []), appended, `${name}: once`)
+      const sealed = appendSeal(appended, NOW)
+      t.strictSame(readSession(sealed, SESSION_ORIGIN).problems, [], `${name}: sealed`)
+      t.match(sealed, from, name)
+      const eol = name.startsWith('CRLF') ? '\r\n' : '\n'
+      t.match(sealed, new RegExp(`session_sealed sha256=\\w+${to.replaceAll('\n', eol)}$`), name)
+    }
+  },
+)
+
 t.test('a session is read as it was written, after every kind of edit', async () => {
   const candidates = [
     { artifact: '2-npm-test.tap', note: '47 of 47 tests passed' },
