@@ -7,7 +7,7 @@ import { ConnectionLost, type HttpResponse, httpRequest, type Send } from './req
 /** An event of a session's stream. */
 export interface ReceivedEvent {
   type: string
-  /** The number of its entry in the session’s audit log; empty for output and `resync`. */
+  /** The number of its line in the trail, on the line's last event; empty for output and `resync`. */
   id: string
   time: string
   payload: Record<string, unknown>
@@ -15,6 +15,9 @@ export interface ReceivedEvent {
 
 /** Types that are not events of the session: the stream connected, for the first time or again, or sent a ping. */
 export const STREAM_PAUSES: ReadonlySet<string> = new Set(['open', 'ping'])
+
+/** Any other event without an id belongs to the line of the next id, and comes again if the stream breaks before it. */
+const WITHOUT_LINE: ReadonlySet<string> = new Set(['ping', 'resync', 'session_output'])
 
 export interface StreamOptions {
   /** Also yields `open` and `ping`. */
@@ -73,11 +76,18 @@ export async function* sessionStream(
       options.onOpen?.()
       try {
         if (pauses) yield { type: 'open', id: '', time: '', payload: {} }
+        const line: ReceivedEvent[] = []
         for await (const event of eventsOf(response)) {
           tries = 0
-          if (event.id !== '') last = event.id
           if (event.type === 'resync') last = ''
-          if (pauses || event.type !== 'ping') yield event
+          if (WITHOUT_LINE.has(event.type)) {
+            if (pauses || event.type !== 'ping') yield event
+            continue
+          }
+          line.push(event)
+          if (event.id === '') continue
+          last = event.id
+          yield* line.splice(0)
         }
       } finally {
         response.end()

@@ -116,6 +116,16 @@ t.test('a stream goes on where it was, over restarts, until no more will come', 
   await t.rejects(open([null, null], -1), { code: 'stopping' })
 })
 
+t.test('a line of the trail comes once, also if the stream broke in its middle', async (t) => {
+  const line = event('a') + event('b') + event('c', '2')
+  const { asked, send } = scripted([event('created', '1') + event('a'), line, 204])
+  const all = createClient({ url: 'http://x', send }, ending.signal).stream('/s', { pausesMs: [0] })
+  const seen: string[] = []
+  for await (const { type } of all) seen.push(type)
+  t.strictSame(seen, ['created', 'a', 'b', 'c'])
+  t.strictSame(asked, [undefined, '1', '2'])
+})
+
 t.test('after a resync that breaks off, a stream begins again', async (t) => {
   const { asked, send } = scripted([event('a', '7') + event('resync'), event('a', '1'), 204])
   const all = createClient({ url: 'http://x', send }, ending.signal).stream('/s', { pausesMs: [0] })

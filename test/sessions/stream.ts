@@ -149,19 +149,19 @@ t.test('the whole of a session as it happens', async (t) => {
     wait: { tail: 'begun\ngone\n' },
     two: { tail: 'two\n' },
   }
-  t.strictSame(
-    journal,
-    eventsOfLines(lines).map(({ event, time, fields }) => ({
-      event_type: event,
-      timestamp: time,
-      payload: {
-        ...ids,
-        ...fields,
-        ...(event === 'step_finished' ? tails[String(fields.step)] : {}),
-      },
-    })),
-    'the events are what the lines in the file imply',
-  )
+  const impliedAfter = (after: number) =>
+    eventsOfLines(lines)
+      .filter(({ number }) => number > after)
+      .map(({ event, time, fields }) => ({
+        event_type: event,
+        timestamp: time,
+        payload: {
+          ...ids,
+          ...fields,
+          ...(event === 'step_finished' ? tails[String(fields.step)] : {}),
+        },
+      }))
+  t.strictSame(journal, impliedAfter(0), 'the events are what the lines in the file imply')
 
   const resumed = async (after: string, isHeader = false) => {
     const headers = isHeader ? { 'last-event-id': after } : {}
@@ -175,11 +175,13 @@ t.test('the whole of a session as it happens', async (t) => {
   for (const [after, isHeader] of [
     [0, false],
     [1, true],
+    [2, false],
     [8, false],
     [last - 1, true],
   ] as const) {
     const { received } = await resumed(String(after), isHeader)
     t.strictSame(idsOf(received), upTo(last, after + 1), `after ${after}`)
+    t.strictSame(received.map(envelope), impliedAfter(after), `all events after ${after}`)
     t.notOk(received.some(({ event }) => event === 'resync'))
   }
   for (const unknown of [String(last + 1), 'x', '-1', '1.5', '01', '9'.repeat(30)]) {
