@@ -80,7 +80,7 @@ const flowPromises: [what: string, printed: RegExp | Record<string, unknown>][] 
   ['the runbook is written', { filename: 'runbook.md' }],
   ['the session waits', /^$/],
   ['the plan is approved', /## Plan[\s\S]*\{"id":.*"state":"approved"/],
-  ['the stream goes to the end', /event: session_completed\nid: 23\n/],
+  ['the stream goes to the end', /event: session_completed\nid: 13\n/],
   ['the gate says what is missing', /"passed":23,"failed":0[\s\S]*\{"open":false,/],
   ['the proof is verified', { type: 'test-log', verified: true }],
   ['the case is resolved', { state: 'RESOLVED', problems: [] }],

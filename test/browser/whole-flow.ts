@@ -36,6 +36,7 @@ const PAGES: { path: string; shows: string[]; isShort?: true; isLarge?: true }[]
   { path: '/new', shows: [] },
   { path: '/configure', shows: [] },
   { path: '/agents', shows: ['No agent was heard'] },
+  { path: '/inbox', shows: ['Signed out again right after signing in', 'Workspaces'] },
   { path: WAITING, shows: ['Every token counts as expired'] },
   { path: RESOLVED, shows: ['Confirmed code bug'] },
   { path: BLOCKED, shows: [] },

@@ -224,7 +224,7 @@ t.test('with a running service', async (t) => {
       stderr:
         /The plan can't be approved yet\. The provider copilot .*\nNext: casefile doctor --trust\n/,
       stdout:
-        /It cannot be approved yet\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
+        /It cannot be approved yet\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+doctor\s+--trust/,
     })
     t.match(await cli.run('approve', 'pilot', '--yes'), {
       code: 1,
