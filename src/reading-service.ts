@@ -95,7 +95,7 @@ export async function openReadingApp(
     lastText: catalog.lastText,
     trails: readTrailMemory(database),
     ...trailSources(memoryRoot, (id) => pins.get(id)),
-    publish: ({ caseId }) => search.change(caseId),
+    publish: ({ caseId }) => search.onCaseChange(caseId),
     sawText: search.sawText,
     onUnstable() {}, // every file is taken as it is
   })
@@ -147,7 +147,7 @@ export async function openReadingApp(
       providers: only({}),
     }),
     eventLog: only<HttpDeps['eventLog']>({ subscribe: () => () => {} }),
-    changes: createBus(ignore),
+    caseChanges: createBus(ignore),
     outputs: createBus(ignore),
     running: new Set<string>(),
     sessions: only<HttpDeps['sessions']>({

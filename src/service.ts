@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
-import { createPublisher, type Published } from './events/publisher.ts'
+import { createPublisher, type PublishedChanges } from './events/publisher.ts'
 import { createWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
@@ -128,8 +128,8 @@ async function open(
   // parts that others share
   const mutex = createKeyedMutex()
   const running = new Set<string>()
-  const changes = createBus<CaseChange>(onError)
-  const published = createBus<Published>(onError)
+  const caseChanges = createBus<CaseChange>(onError)
+  const publishedChanges = createBus<PublishedChanges>(onError)
   const outputs = createBus<SessionOutput>(onError)
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
@@ -155,8 +155,8 @@ async function open(
     git,
     state,
     ownership,
-    publish: changes.publish,
-    sawNames: () => problems.changed(),
+    publish: caseChanges.publish,
+    sawNames: () => problems.readSoon(),
     isRunningHere,
     now,
     log,
@@ -195,7 +195,7 @@ async function open(
     format,
     history,
     now,
-    published,
+    publishedChanges,
   })
   undo.add(() => publisher.close())
 
@@ -218,7 +218,7 @@ async function open(
     scan,
     synchronizer,
     git,
-    publish: changes.publish,
+    publish: caseChanges.publish,
     leftProcesses: options.leftProcesses,
     now,
     log,
@@ -239,7 +239,7 @@ async function open(
     lists,
     store: records,
     outputs,
-    changes,
+    caseChanges,
     running,
     sessionTexts,
     withTail,
@@ -270,13 +270,13 @@ async function open(
   })
 
   // every change, by a request or by hand, takes this path
-  changes.subscribe(({ caseId }) => search.change(caseId))
-  changes.subscribe(({ caseId }) => runGuard.look(caseId))
-  changes.subscribe(publisher.changed)
+  caseChanges.subscribe(({ caseId }) => search.onCaseChange(caseId))
+  caseChanges.subscribe(({ caseId }) => runGuard.onCaseChange(caseId))
+  caseChanges.subscribe(publisher.onCaseChange)
   // made one by one during the start, because all at once would block requests
-  const stopPreparing = changes.subscribe(({ caseId }) => void catalog.row(caseId))
-  published.subscribe(handEditHistory.changed)
-  eventLog.subscribe(() => index.changed())
+  const stopPreparing = caseChanges.subscribe(({ caseId }) => void catalog.row(caseId))
+  publishedChanges.subscribe(handEditHistory.onPublished)
+  eventLog.subscribe(() => index.writeSoon())
 
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
@@ -317,15 +317,15 @@ async function open(
     const unanswered = catalog.readAtStart()
     catalog.endStart()
     stopPreparing()
-    changes.subscribe(({ caseId, source }) => {
-      if (source !== 'service') handEdits.look(caseId)
+    caseChanges.subscribe(({ caseId, source }) => {
+      if (source !== 'service') handEdits.onFileEdit(caseId)
     })
-    for (const id of unanswered) handEdits.look(id)
+    for (const id of unanswered) handEdits.onFileEdit(id)
     handEditHistory.begin()
     synchronizer.start()
     void synchronizer.watched().then(index.write) // a clone has no index.md
     problems.begin()
-    undo.add(problems.close, watchEntries(root, problems.changed, log))
+    undo.add(problems.close, watchEntries(root, problems.readSoon, log))
     stage = 'begun'
   }
 
@@ -356,7 +356,7 @@ async function open(
     comments,
     conversations,
     running,
-    changes,
+    caseChanges,
     outputs,
     git,
     synchronizer,

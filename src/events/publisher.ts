@@ -31,7 +31,7 @@ export interface Publisher {
    * Call if a case may have changed, with the memory files that a request has just written. Before `begin` the case
    * is only noted.
    */
-  changed(change: CaseChange): void
+  onCaseChange(change: CaseChange): void
   /** Publishes problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
   /**
@@ -44,7 +44,7 @@ export interface Publisher {
 }
 
 /** The changes of a case that are published. */
-export interface Published {
+export interface PublishedChanges {
   changes: Changes
   source: ChangeSource
 }
@@ -59,7 +59,7 @@ export interface PublisherDeps {
   format: string
   history: Pick<PendingHistory, 'takeSettled' | 'hasUnsynced'>
   now: () => string
-  published: Bus<Published>
+  publishedChanges: Bus<PublishedChanges>
 }
 
 /** Rows that no event waits for are stored when nothing was published for this time, or when so many wait. */
@@ -126,7 +126,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     catalog.setPublished(caseId, changes.after)
     const isQuiet = envelopes.length + changes.lines.length + changes.goneSessions.length === 0
     if (source !== 'offline' || !isQuiet) {
-      deps.published.publish({ changes, source })
+      deps.publishedChanges.publish({ changes, source })
     }
     // with the lines of the service, the row says what history.md will be
     if (!isQuiet || source === 'service' || !hasBegun)
@@ -156,7 +156,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   return {
-    changed(change) {
+    onCaseChange(change) {
       if (hasBegun) publish(change)
       else read.add(change.caseId)
     },

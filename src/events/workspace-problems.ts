@@ -6,8 +6,8 @@ import type { Publisher } from './publisher.ts'
 export interface WorkspaceProblems {
   /** Looks for the problems, and publishes what has changed. */
   read(): Promise<Problem[]>
-  /** Call it when they may have changed. They are read in a moment. */
-  changed(): void
+  /** Reads them in a moment. Call it when they may have changed. */
+  readSoon(): void
   /** Call it after the start: before, nothing is published. */
   begin(): void
   close(): Promise<void>
@@ -42,18 +42,18 @@ export function createWorkspaceProblems({
     return found
   }
 
-  function readLater(): void {
+  function readNow(): void {
     timer = undefined
     read().catch((error: unknown) => log(`problems could not be published: ${String(error)}`))
   }
 
-  function changed(): void {
-    if (isPublishing) timer ??= setTimeout(readLater, GATHER_MS).unref()
+  function readSoon(): void {
+    if (isPublishing) timer ??= setTimeout(readNow, GATHER_MS).unref()
   }
 
   return {
     read,
-    changed,
+    readSoon,
     begin() {
       isPublishing = true
     },

@@ -94,7 +94,7 @@ export interface HttpDeps {
   runGuard: Pick<RunGuard, 'confirm'>
   plans: PlanTexts
   settings: SettingsSource
-  changes: Bus<CaseChange>
+  caseChanges: Bus<CaseChange>
   outputs: Bus<SessionOutput>
   /** The name of the operator, for requests without a sender. */
   operator: () => Promise<string>

@@ -26,7 +26,7 @@ export interface SearchIndex {
   /** Call it with the text of each file that is read. `hash` is that of its bytes. */
   sawText(id: string, name: string, text: string, hash: string): void
   /** Call it when files of a case have changed, or the case was deleted. */
-  change(id: string): void
+  onCaseChange(id: string): void
   /** Resolves when the index has all changes, or when the database cannot store them now. */
   upToDate(): Promise<void>
   /** Whether `upToDate` would be fast. */
@@ -233,7 +233,7 @@ export function createSearchIndex({ tables, catalog, read, log }: IndexDeps): Se
       texts.set(id, seen.set(name, { text, hash }))
       markChanged(id, null)
     },
-    change(id) {
+    onCaseChange(id) {
       if (isLoaded && !catalog.has(id)) remove(id)
       markChanged(id, caseOf(id))
     },

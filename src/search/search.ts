@@ -32,7 +32,7 @@ export interface Hit {
 
 /** Finds what the files contained when they were last read. */
 export interface Search
-  extends Pick<SearchIndex, 'begin' | 'sawText' | 'change' | 'isReady' | 'close'> {
+  extends Pick<SearchIndex, 'begin' | 'sawText' | 'onCaseChange' | 'isReady' | 'close'> {
   /** The best cases with all words of the query; if there are none, those with most. */
   find(query: SearchQuery, limit: number): Promise<{ total: number; hits: Hit[] }>
   /** The ids of the cases with all words of the query. */

@@ -29,7 +29,7 @@ export interface SessionDeps {
   /** Stores every plan text of a session, so that revisions can be compared. */
   plans: Pick<PlanTexts, 'add' | 'read' | 'store'>
   outputs: Bus<SessionOutput>
-  changes: Pick<Bus<CaseChange>, 'subscribe'>
+  caseChanges: Pick<Bus<CaseChange>, 'subscribe'>
   settings: SettingsSource
   environment: NodeJS.ProcessEnv
   /** Removes secrets of the environment from every record. */

@@ -1,7 +1,7 @@
 /** Records changes made by hand in history.md. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Published } from '../events/publisher.ts'
+import type { PublishedChanges } from '../events/publisher.ts'
 import { stampNow } from '../files/read-now.ts'
 import { readRegular } from '../files/safe-read.ts'
 import type { GitActivity } from '../git/activity.ts'
@@ -25,7 +25,7 @@ import type { Store } from '../workspace/store.ts'
  */
 export interface HandEditHistory {
   /** Call this when changes of a case are published. */
-  changed(published: Published): void
+  onPublished(published: PublishedChanges): void
   /** Writes the entries that an earlier service left unwritten. */
   begin(): void
   close(): Promise<void>
@@ -52,7 +52,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   const writing = new Set<Promise<void>>()
   let closed = false
 
-  function changed({ changes, source }: Published): void {
+  function onPublished({ changes, source }: PublishedChanges): void {
     const { caseId, before, after } = changes
     if (!before || !after || source === 'service') return
     if (store.isWriting(caseId)) return
@@ -157,7 +157,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 
   return {
-    changed,
+    onPublished,
     begin() {
       for (const caseId of history.notedCases()) arm(caseId, 0)
     },

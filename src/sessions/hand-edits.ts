@@ -17,7 +17,7 @@ import type { RunGuard } from './run-guard.ts'
 /** Carries out what a person's edit of a session or proof file asks for. */
 export interface HandEdits {
   /** Call this when files of a case were changed by anything but this service. */
-  look(caseId: string): void
+  onFileEdit(caseId: string): void
   close(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   const startedMs = Date.now()
   let closed = false
 
-  function look(caseId: string): void {
+  function onFileEdit(caseId: string): void {
     const folder = catalog.folder(caseId)
     if (!folder || closed) return
     for (const { id, byHand } of folder.sessions) {
@@ -186,7 +186,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   return {
-    look,
+    onFileEdit,
     async close() {
       closed = true
       for (const timer of timers.values()) clearTimeout(timer)

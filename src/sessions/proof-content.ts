@@ -68,7 +68,7 @@ export async function candidateContent(
   if (content !== null) {
     const step = stepOfArtifact(session, artifact)
     if (isOtherText(content, { name: artifact, step, trail: session.trail }))
-      throw changed(artifact)
+      throw changedError(artifact)
     const named = typeByName(artifact) === 'diff' ? 'diff' : null
     return { content, exit_code: exitCodeOf(step), isReport: leavesReport(step), named }
   }
@@ -101,7 +101,7 @@ export function impliedSession(
   return session ? { session_id: session.id } : {}
 }
 
-function changed(artifact: string): AppError {
+function changedError(artifact: string): AppError {
   return new AppError(
     'bad_request',
     `${changedText(artifact)}. Run the session again, or attach what you saw as text.`,

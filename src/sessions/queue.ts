@@ -78,7 +78,7 @@ export async function runInTurn(
     await jobs.turn(job)
     if (job.ending === null) {
       const { worker, folder } = await waiting.prepare()
-      if (folder !== job.folder) throw changed('The working folder of the case is another one now.')
+      if (folder !== job.folder) throw changedError('The working folder of the case is another one now.')
       await execute(deps, job, worker, {
         ...waiting.approved,
         async start(decide) {
@@ -104,7 +104,7 @@ export async function runInTurn(
 /** The commit, and what is not committed. */
 export type QueuedBase = Exclude<Uncommitted, { reason: string }>
 
-const changed = (message: string) => new AppError('wrong_state', message)
+const changedError = (message: string) => new AppError('wrong_state', message)
 
 const BRIEF_MS = 5_000
 const PAUSE_MS = 200
@@ -122,11 +122,11 @@ async function start(
       return await store.update(
         job.case_id,
         (folder) => {
-          if (job.ending !== null) throw changed('It was stopped before it started.')
+          if (job.ending !== null) throw changedError('It was stopped before it started.')
           if (folder.texts?.plan !== approved.plan)
-            throw changed('The plan in its file is not the approved one any more.')
+            throw changedError('The plan in its file is not the approved one any more.')
           const state = shownState(folder)
-          if (isClosed(state) && !wasClosed) throw changed(`The state of its case is ${state} now.`)
+          if (isClosed(state) && !wasClosed) throw changedError(`The state of its case is ${state} now.`)
           const edits = [...decide(folder), ...caseMove(folder, 'approved', session.type)]
           job.inLine = false
           return edits

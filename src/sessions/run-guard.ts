@@ -46,7 +46,7 @@ export interface RunGuard {
    */
   end(sessionId: string): Promise<void>
   /** Call this for every change of a case, before it is published. */
-  look(caseId: string): void
+  onCaseChange(caseId: string): void
   /**
    * Accepts a whole file as changed by a request. The caller holds the case's mutex. If the file is written anew
    * (`isWritten`), `look` is called afterwards; else this publishes the change.
@@ -98,7 +98,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   let check: Promise<void> | null = null
   let isOpen = false
 
-  function look(caseId: string): void {
+  function onCaseChange(caseId: string): void {
     const isWatching = runs.size > 0
     const baseline = baselines.get(caseId)
     if (!isOpen || (!isWatching && !baseline)) return
@@ -248,7 +248,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   }
 
   return {
-    look,
+    onCaseChange,
     isWatching: () => runs.size > 0,
     begin: (run) =>
       order.run('runs', async () => {

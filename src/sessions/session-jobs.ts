@@ -62,7 +62,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     log: deps.log,
   })
   // the end is recorded, although the job is still cleaning up
-  deps.changes.subscribe(({ caseId }) => {
+  deps.caseChanges.subscribe(({ caseId }) => {
     if (deps.running.size === 0) return
     for (const { value } of deps.catalog.entry(caseId)?.sessions.values() ?? [])
       if (value && isOverState(value.state)) deps.running.delete(value.id)

@@ -15,8 +15,8 @@ import type { Layout } from './layout.ts'
 
 /** Writes `memory/index.md`: the cases by state, for people who browse the files. */
 export interface IndexFile {
-  /** Call it on every change. The file is written once nothing has changed for a while. */
-  changed(): void
+  /** Writes the file once this was not called for a while. Call it on every change. */
+  writeSoon(): void
   /** Writes the file now, if it is outdated. */
   write(): Promise<void>
   /** Writes what changed a last time and ignores later changes. */
@@ -47,7 +47,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
   let isSeenByGit: Promise<boolean> | null = null
   let lastLogged = ''
 
-  function changed(): void {
+  function writeSoon(): void {
     if (isClosed) return
     if (timer) timer.refresh()
     else timer = setTimeout(() => void write(), limits.indexFile).unref()
@@ -66,7 +66,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
       const why = await replace(await indexText(lists.newest({}, null, null)))
       logOnce(why === '' ? '' : `index.md is not written: ${why}`)
     } catch (error) {
-      if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
+      if (error instanceof AppError && error.code === 'changed_meanwhile') writeSoon()
       else
         logOnce(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
@@ -97,7 +97,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
   }
 
   return {
-    changed,
+    writeSoon,
     write,
     async close() {
       const last = timer ? write() : writing

@@ -74,7 +74,7 @@ export function withPicture(
   const sha256 = value.stamped ? value.sha256 : now.hash
   const intact = now.hash !== '' && now.hash === sha256
   const problems = record.problems.filter((each) => each.file !== file)
-  if (!intact) problems.push(changed(file, problem, value.verified))
+  if (!intact) problems.push(changedProblem(file, problem, value.verified))
   const isSameValue = value.sha256 === sha256 && value.intact === intact
   return {
     ...record,
@@ -84,7 +84,7 @@ export function withPicture(
   }
 }
 
-function changed(file: string, problem: string | null, verified: boolean): Problem {
+function changedProblem(file: string, problem: string | null, verified: boolean): Problem {
   const message = problem
     ? `the picture ${problem}, so its proof counts as not verified`
     : verified

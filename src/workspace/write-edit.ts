@@ -60,12 +60,12 @@ export async function stageEdit(
   const place = { id, file, within, path: `${within}/${file}` }
   switch (edit.file) {
     case 'case':
-      return changed(place, MAX_CASE_BYTES, entry.file, lateSaves, (text, value) =>
+      return stageChanged(place, MAX_CASE_BYTES, entry.file, lateSaves, (text, value) =>
         editedCase(text, value, edit.edit),
       )
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      return changed(place, MAX_SESSION_BYTES, record, lateSaves, async (text, value) => {
+      return stageChanged(place, MAX_SESSION_BYTES, record, lateSaves, async (text, value) => {
         const edited = await editedSession(text, value, withTrueFields(record, value, edit.edit))
         mustFit(file, edited, MAX_SESSION_BYTES)
         await trails.begin(sessionAfter(value, edit.edit, edited), value.trail.length)
@@ -74,7 +74,7 @@ export async function stageEdit(
     }
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
-      return changed(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
+      return stageChanged(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
         // the counted content must be the current content
         const current = value.image
           ? pictureNow(layout, id, value.image.name).hash
@@ -178,7 +178,7 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   }
 }
 
-async function changed<T>(
+async function stageChanged<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,

@@ -242,7 +242,7 @@ t.test('clients that go away leave nothing behind, and a stream that waits ends'
     }
   }
   const ref = await planned(service, { runbook: wait })
-  count(service.service.changes) // what answers requests listens by now
+  count(service.service.caseChanges) // what answers requests listens by now
   count(service.service.outputs)
   const clients = await Promise.all(Array.from({ length: 5 }, () => stream(service, ref)))
   t.equal(open, 10)

@@ -72,7 +72,7 @@ function eventOf(case_id: string, n: number) {
 /** What streams hold, counted from now on: subscriptions, and timers that repeat. */
 function counted(t: Test, { service }: TestService): () => number {
   const open = new Set<unknown>()
-  for (const bus of [service.changes, service.outputs, service.eventLog]) {
+  for (const bus of [service.caseChanges, service.outputs, service.eventLog]) {
     const subscribe = bus.subscribe.bind(bus) as (listener: never) => () => void
     bus.subscribe = ((listener: never) => {
       const undo = subscribe(listener)

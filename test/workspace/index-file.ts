@@ -223,7 +223,7 @@ function openIndex(t: Test, { memory = t.testdir({}), indexFile = 60_000 } = {})
     made: () => made,
     add() {
       count++
-      index.changed()
+      index.writeSoon()
     },
     text: () => readFileSync(path, 'utf8'),
   }

@@ -113,7 +113,7 @@ t.test('a line of the trail comes behind those that git brings in the same momen
   const line = (event: string) =>
     ({ number: TRAIL.length + 1, time: NOW, event, fields: {} }) as TrailLine
   // between the two files: the first one is written, the other waits on the disk
-  const stop = app.service.changes.subscribe(() => {
+  const stop = app.service.caseChanges.subscribe(() => {
     stop()
     writeFileSync(lock, '')
     saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {

@@ -52,7 +52,7 @@ async function streamSession(
   })
   const feed = createEventQueue(stream, known ? resume.id : 0, service.withTail)
   unsubscribe.push(
-    service.changes.subscribe(({ caseId }) => {
+    service.caseChanges.subscribe(({ caseId }) => {
       if (caseId !== id) return
       const session = service.catalog.entry(id)?.sessions.get(present.number)?.value
       feed(session?.id === sid ? { session } : 'gone')

@@ -69,7 +69,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const current = () => sessionIn(session)
     if (states.includes(current().state)) return current()
     return new Promise((resolve, reject) => {
-      const stop = deps.changes.subscribe(({ caseId }) => {
+      const stop = deps.caseChanges.subscribe(({ caseId }) => {
         if (caseId !== session.case_id) return
         if (!catalog.has(caseId)) return end(() => reject(gone(session)))
         const present = catalog.entry(caseId)?.sessions.get(session.number)?.value

@@ -19,7 +19,7 @@ export interface Talks {
 export function createTalks(deps: SessionDeps): Talks {
   const talks = new Map<string, { case_id: string; number: number; talk: Talk }>()
 
-  deps.changes.subscribe(({ caseId }) => {
+  deps.caseChanges.subscribe(({ caseId }) => {
     for (const [id, { case_id, number, talk }] of talks) {
       if (case_id !== caseId) continue
       const entry = deps.catalog.entry(caseId)

@@ -142,9 +142,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     return cases.kept.has(id) && known.has(id) ? cases.json(present(id)!) : undefined
   }
 
-  function changed(id: string): void {
-    lists.changed(id)
-    list.changed()
+  function invalidateLists(id: string): void {
+    lists.invalidate(id)
+    list.invalidate()
   }
 
   /** Sets what is known of a case; its row in lists is made when it is asked for. */
@@ -166,7 +166,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     known.set(id, listedOf(entry))
     unseen().delete(id)
     readAtStart?.add(id)
-    changed(id)
+    invalidateLists(id)
   }
 
   return {
@@ -186,7 +186,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (!found) return
       known.set(id, { stamps: found.stamps, ...JSON.parse(found.listed) })
       unseen().delete(id)
-      changed(id)
+      invalidateLists(id)
     },
     put: (entry) => replace(entry, true),
     refresh(entry) {
@@ -204,7 +204,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       known.delete(id)
       unseen().delete(id)
       unsaved.delete(id)
-      changed(id)
+      invalidateLists(id)
     },
     folder,
     json(id) {
@@ -221,7 +221,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       known.get(id)!.row = null
       cases.keep(id, loaded)
       if (!loaded.isUnpublished) unsaved.add(id)
-      changed(id)
+      invalidateLists(id)
     },
     published: (id) => load(id)?.published ?? null,
     reading(id) {

@@ -5,7 +5,7 @@ export interface ListJson {
   /** The JSON array, in list order; the same object until something changes. */
   bytes(): Buffer
   /** Call it when a case has changed or is gone. */
-  changed(): void
+  invalidate(): void
 }
 
 interface ListJsonDeps {
@@ -45,7 +45,7 @@ export function createListJson({ ids, kept, stored }: ListJsonDeps): ListJson {
       forgetting.refresh()
       return bytes
     },
-    changed() {
+    invalidate() {
       bytes = null
     },
   }

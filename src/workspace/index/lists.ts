@@ -56,15 +56,15 @@ interface Rows {
   row(id: string): TriageRow | undefined
 }
 
-/** Call `changed` when the row of a case has changed, or the case is gone. */
-export function createCaseLists(cases: Rows): CaseLists & { changed(id: string): void } {
+/** Call `invalidate` when the row of a case has changed, or the case is gone. */
+export function createCaseLists(cases: Rows): CaseLists & { invalidate(id: string): void } {
   const newest = createOrder(cases, (a, b) => descending(a.created_at, b.created_at) || byId(a, b))
   const triage = createOrder(cases, (a, b) => descending(listKey(a), listKey(b)) || byId(a, b))
   const fitting = (filters: CaseFilters) => newest.rows().filter(filterOf(filters))
 
   return {
-    changed(id) {
-      for (const order of [newest, triage]) order.changed(id)
+    invalidate(id) {
+      for (const order of [newest, triage]) order.invalidate(id)
     },
     newest: (filters, after, limit) =>
       page(
@@ -114,7 +114,7 @@ function createOrder(cases: Rows, compare: Compare) {
   let rows: TriageRow[] | null = null
   const changed = new Set<string>()
   return {
-    changed(id: string) {
+    invalidate(id: string) {
       if (rows) changed.add(id)
     },
     rows(): readonly TriageRow[] {
