@@ -1,4 +1,4 @@
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import type { Session } from '../model/session.ts'
 import { expectedWallsText } from '../model/walls.ts'
@@ -11,7 +11,7 @@ import { serializeSession } from './serializers.ts'
 /** What an operator must see before they approve the plan of a session. */
 export async function approvalJson(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
 ): Promise<ApprovalViewJson> {
   const json = await serializeSession(service, folder, session)

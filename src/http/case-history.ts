@@ -1,4 +1,4 @@
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import type { HistoryEntry } from '../model/history.ts'
 import { withDerived } from '../model/history-derived.ts'
 import { historyOf } from '../workspace/history-append.ts'
@@ -7,7 +7,7 @@ import type { HttpDeps } from './deps.ts'
 /** The history of a case, oldest first: the entries of history.md, and before them what other files tell. */
 export async function caseHistory(
   { layout, historyLines }: Pick<HttpDeps, 'layout' | 'historyLines'>,
-  folder: CaseFolder,
+  folder: CaseContents,
 ): Promise<HistoryEntry[]> {
   const { id } = folder.case
   return withDerived(folder, (await historyOf(layout, id, historyLines.of(id))) ?? [])

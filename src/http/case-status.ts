@@ -2,7 +2,7 @@ import type { CaseSetup } from '../init/setup.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { AppError } from '../model/app-error.ts'
 import { attentionOf } from '../model/attention.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { type CaseFacts, type StartFacts, statusOf } from '../model/case-status.ts'
 import type { Status } from '../model/next-act.ts'
 import { isBreaking } from '../model/problem.ts'
@@ -32,7 +32,7 @@ import { shownFolder } from './shown-folder.ts'
 /** What a case needs now, or what one of its sessions needs. */
 export async function caseStatus(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session | null,
 ): Promise<Status> {
   const facts = await caseFacts(service, folder)
@@ -49,7 +49,7 @@ export interface LoadedCaseFacts extends CaseFacts {
   runbook: CaseSetup | null
 }
 
-export async function caseFacts(service: HttpDeps, folder: CaseFolder): Promise<LoadedCaseFacts> {
+export async function caseFacts(service: HttpDeps, folder: CaseContents): Promise<LoadedCaseFacts> {
   const sessions = [...folder.sessions].reverse()
   const candidates = await candidatesOf(service, folder, sessions)
   const running = attentionOf(folder)
@@ -73,7 +73,7 @@ const MAX_SESSIONS = 5
 
 async function candidatesOf(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   sessions: readonly Session[],
 ): Promise<CandidateRow[]> {
   const rows: CandidateRow[] = []
@@ -102,7 +102,7 @@ async function unappliedWork(
   return found.flat()
 }
 
-async function runbookOf(service: HttpDeps, folder: CaseFolder): Promise<CaseSetup | null> {
+async function runbookOf(service: HttpDeps, folder: CaseContents): Promise<CaseSetup | null> {
   try {
     return await service.setup.ofCase(folder, OWN_PROVIDER)
   } catch (error) {
@@ -113,7 +113,7 @@ async function runbookOf(service: HttpDeps, folder: CaseFolder): Promise<CaseSet
 
 async function startFacts(
   service: HttpDeps,
-  { case: { id, provider } }: CaseFolder,
+  { case: { id, provider } }: CaseContents,
   runbook: CaseSetup | null,
 ): Promise<StartFacts> {
   const settings = await service.settings()
@@ -154,7 +154,7 @@ export interface LoadedSessionFacts extends SessionFacts {
 
 export async function sessionFacts(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   json: Pick<SessionJson, 'plan' | 'problems' | 'queue'>,
 ): Promise<LoadedSessionFacts> {
@@ -191,7 +191,7 @@ export async function sessionFacts(
 /** Why a session can be neither approved nor planned again, whatever its plan says; null if it can. */
 export async function planObjection(
   { layout: { root } }: Pick<HttpDeps, 'layout'>,
-  { case: { workdir } }: CaseFolder,
+  { case: { workdir } }: CaseContents,
   { session, terminal, settings }: Pick<LoadedSessionFacts, 'session' | 'terminal' | 'settings'>,
   isRunbook: boolean,
 ): Promise<string | null> {

@@ -4,7 +4,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { counted } from '../model/amounts.ts'
 import { waitingPlans } from '../model/attention.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { providerText, type Session } from '../model/session.ts'
 import { changedAt } from '../model/session-failure.ts'
 import { NEEDS_YOU } from '../model/state-groups.ts'
@@ -81,7 +81,7 @@ async function itemsOf(service: OwnInboxDeps, row: TriageRow): Promise<OwnItem[]
   return Promise.all(plans)
 }
 
-async function head(service: OwnInboxDeps, folder: CaseFolder, session: Session | undefined) {
+async function head(service: OwnInboxDeps, folder: CaseContents, session: Session | undefined) {
   const { id, title, workdir } = folder.case
   return {
     case_id: id,
@@ -116,7 +116,7 @@ const known = new WeakMap<Session, PlanFacts>()
 /** What a plan does, in a few words, and its hash. */
 async function planFacts(
   service: OwnInboxDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
 ): Promise<PlanFacts> {
   const before = known.get(session)

@@ -1,6 +1,6 @@
 import { sha256 } from '../markdown/session-file.ts'
 import { baseOf, testsBefore } from '../model/before.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { countComments } from '../model/comment.ts'
 import type { Conversation } from '../model/conversation.ts'
@@ -30,10 +30,10 @@ import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
 import type { SessionHeadJson, SessionJson } from './schemas/session.ts'
 import { shownFolder } from './shown-folder.ts'
 
-const caseJsons = new WeakMap<CaseFolder, CaseJson>()
+const caseJsons = new WeakMap<CaseContents, CaseJson>()
 
 /** The API's JSON of a case, computed once for each state of its files. */
-export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseJson {
+export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseContents): CaseJson {
   const known = caseJsons.get(folder)
   if (known) return known
   const json = buildCaseJson(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
@@ -47,10 +47,10 @@ export interface CaseBody {
   etag: string
 }
 
-const bodies = new WeakMap<CaseFolder, CaseBody>()
+const bodies = new WeakMap<CaseContents, CaseBody>()
 
 /** A case as the body of a response, serialized once for each state of its files. */
-export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseBody {
+export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseContents): CaseBody {
   const known = bodies.get(folder)
   if (known) return known
   const { id } = folder.case
@@ -67,7 +67,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
   service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans' | 'sessions' | 'worktrees'>,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
 ): Promise<SessionJson> {
   const file = `sessions/${session.number}.md`
@@ -133,7 +133,7 @@ export function withoutTexts({
 }
 
 /** A proof without its content. */
-export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJson {
+export function serializeProofHead(folder: CaseContents, proof: Proof): ProofHeadJson {
   const objection = objectionTo(proof, folder.sessions)
   return {
     id: proof.id,
@@ -173,7 +173,7 @@ function imageJson(
 /** A proof with its content. */
 export async function serializeProof(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
-  folder: CaseFolder,
+  folder: CaseContents,
   proof: Proof,
 ): Promise<ProofJson> {
   const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)

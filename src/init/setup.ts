@@ -5,7 +5,7 @@ import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
 import { HOOK_AGENTS } from '../runners/agents/install/hook-agents.ts'
@@ -87,9 +87,9 @@ export interface Setup {
   /** What holds for the hooks of agents that people run themselves. */
   hookLevels(heard: readonly HeardConversation[]): Promise<LeveledReport>
   /** `provider`: another one than that of the case. */
-  ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
+  ofCase(folder: CaseContents, provider?: string): Promise<CaseSetup>
   /** Asks git, so pages do not call it. */
-  proposedIntent(folder: CaseFolder): Promise<ProposedIntent>
+  proposedIntent(folder: CaseContents): Promise<ProposedIntent>
 }
 
 interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment'> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Verification } from '../model/case-folder.ts'
+import type { Verification } from '../model/case-contents.ts'
 import { type ProofImage, pictureText } from '../model/picture.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'

@@ -1,4 +1,4 @@
-import { type CaseFolder, gateOf, shownState } from './case-folder.ts'
+import { type CaseContents, gateOf, shownState } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
@@ -63,7 +63,7 @@ export function isClosed(state: CaseState): boolean {
  *
  * If several sessions match, the newest counts.
  */
-export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): Attention | null {
+export function attentionOf(folder: CaseContents, gate: Gate = gateOf(folder)): Attention | null {
   const plan = waitingPlans(folder).at(-1)
   if (plan)
     return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
@@ -100,7 +100,7 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
 }
 
 /** The sessions whose plans may be approved. */
-export function waitingPlans(folder: CaseFolder): Session[] {
+export function waitingPlans(folder: CaseContents): Session[] {
   return folder.sessions.filter(
     (session) => session.state === 'plan_ready' && isSound(folder, session),
   )
@@ -116,14 +116,14 @@ function unmetText({ items }: Gate): string | null {
 }
 
 /** Returns the newest session that plans or executes on this machine. */
-export function runningSession({ sessions, problems }: CaseFolder): Session | undefined {
+export function runningSession({ sessions, problems }: CaseContents): Session | undefined {
   const foreign = problems.filter(({ code }) => code === 'foreign_session').map(({ file }) => file)
   return sessions.findLast(
     (session) => isRunning(session.state) && !foreign.includes(fileOf(session)),
   )
 }
 
-function isSound({ problems, ignored }: CaseFolder, session: Session): boolean {
+function isSound({ problems, ignored }: CaseContents, session: Session): boolean {
   const file = fileOf(session)
   const isBroken = problems.some((problem) => problem.file === file && isBreaking(problem))
   return !isBroken && !ignored.some((each) => each.file === file)
@@ -137,20 +137,20 @@ function attentionTo(kind: AttentionKind, text: string, session?: Session): Atte
   return { kind, session_id: session?.id ?? null, session: session?.number ?? null, text }
 }
 
-function problemText({ problems }: CaseFolder): string {
+function problemText({ problems }: CaseContents): string {
   const [first] = problems
   const place = first!.file === '.' ? 'the case folder' : first!.file
   const what = `${place}: ${cutLine(first!.message.replace(/\s+/g, ' '))}`
   return problems.length === 1 ? what : `${problems.length} problems, the first: ${what}`
 }
 
-function reasonText({ case: { reason } }: CaseFolder): string {
+function reasonText({ case: { reason } }: CaseContents): string {
   const why = (reason ?? '').replace(/\s+/g, ' ').trim()
   return why === '' ? 'no reason is given' : cutLine(why)
 }
 
 /** Describes the newest of these proofs that does not count; null if all count. */
-function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
+function newestWithoutSupport({ sessions }: CaseContents, proofs: readonly Proof[]): string | null {
   for (const proof of [...proofs].reverse()) {
     const objection = objectionTo(proof, sessions)
     // a changed proof counts as unverified instead

@@ -11,14 +11,14 @@ import {
   verificationText,
 } from './baseline.ts'
 import type { Case } from './case.ts'
-import type { CaseFolder, Edit } from './case-folder.ts'
+import type { CaseContents, Edit } from './case-contents.ts'
 import type { Session } from './session.ts'
 
 interface Written {
   /** The changes that were ignored before the edit. */
   ignored: readonly IgnoredChange[]
   /** The values in the files after the edit. */
-  files: Pick<CaseFolder, 'case' | 'sessions' | 'proofs'>
+  files: Pick<CaseContents, 'case' | 'sessions' | 'proofs'>
   isLive(session: Session): boolean
 }
 

@@ -1,5 +1,5 @@
 import { type CaseValues, FIELD_LIST } from './case-fields.ts'
-import { type CaseFolder, shownState } from './case-folder.ts'
+import { type CaseContents, shownState } from './case-contents.ts'
 import type { Problem } from './problem.ts'
 
 /** A case in API responses. The order of keys is part of the API. */
@@ -11,7 +11,7 @@ export interface CaseJson extends CaseValues {
 }
 
 /** Serializes a case. `mtimeMs` is the mtime of case.md; 0 if it is missing. */
-export function caseJson(folder: CaseFolder, mtimeMs: number): CaseJson {
+export function caseJson(folder: CaseContents, mtimeMs: number): CaseJson {
   const { case: present, problems } = folder
   const values = FIELD_LIST.map(({ name }) => [name, present[name]])
   return {

@@ -1,5 +1,5 @@
 import { type Attention, attentionOf, isClosed } from './attention.ts'
-import { type CaseFolder, gateOf, shownState } from './case-folder.ts'
+import { type CaseContents, gateOf, shownState } from './case-contents.ts'
 import type { Gate } from './gate.ts'
 import { RUNBOOK_FILE } from './memory-name.ts'
 import { type Action, attachAct, nextAct, quoted, type Status } from './next-act.ts'
@@ -49,7 +49,7 @@ export interface StartFacts {
 
 /** Where a case is, or one of its sessions, and the one thing that comes next. */
 export function statusOf(
-  folder: CaseFolder,
+  folder: CaseContents,
   facts: CaseFacts,
   session: SessionFacts | null = null,
 ): Status {
@@ -57,7 +57,7 @@ export function statusOf(
   return session === null ? ofCase : sessionStatus(folder, session, ofCase)
 }
 
-function caseStatus(folder: CaseFolder, facts: CaseFacts): Status {
+function caseStatus(folder: CaseContents, facts: CaseFacts): Status {
   const gate = gateOf(folder)
   const needs = attentionOf(folder, gate)
   const session = folder.sessions.find(({ id }) => id === needs?.session_id)
@@ -104,7 +104,7 @@ function sentence({ text }: Pick<Attention, 'text'>): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
-function blocked({ case: { state, reason } }: CaseFolder): Status {
+function blocked({ case: { state, reason } }: CaseContents): Status {
   const why = (reason ?? '').trim()
   return state === 'BLOCKED'
     ? on('This case is blocked.', why || 'No reason is given.', null)
@@ -116,7 +116,7 @@ function blocked({ case: { state, reason } }: CaseFolder): Status {
       )
 }
 
-function closed(folder: CaseFolder, { unapplied }: CaseFacts): Status {
+function closed(folder: CaseContents, { unapplied }: CaseFacts): Status {
   const state = shownState(folder)
   const [work] = unapplied
   if (state === 'RESOLVED' && work)
@@ -133,7 +133,7 @@ function closed(folder: CaseFolder, { unapplied }: CaseFacts): Status {
 }
 
 /** Nothing waits for the operator, and the case is open. */
-function quiet(folder: CaseFolder, facts: CaseFacts, gate: Gate): Status {
+function quiet(folder: CaseContents, facts: CaseFacts, gate: Gate): Status {
   const newest = folder.sessions.at(-1)
   if (newest?.state === 'failed') return failed(newest, null, facts.planSource)
   if (newest?.state === 'complete' || (!newest && folder.proofs.length > 0))
@@ -167,7 +167,7 @@ function quiet(folder: CaseFolder, facts: CaseFacts, gate: Gate): Status {
 
 /** What brings the case nearer to RESOLVED: only what would satisfy an open item is offered. */
 function proofStatus(
-  folder: CaseFolder,
+  folder: CaseContents,
   facts: CaseFacts,
   gate: Gate,
   needs: Attention | null,

@@ -1,7 +1,7 @@
 /** What differs between two readings of a case, computed once: events and acts in history.md follow from it. */
 
 import type { Case } from './case.ts'
-import { type CaseFolder, shownState } from './case-folder.ts'
+import { type CaseContents, shownState } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { Problem } from './problem.ts'
 import { countsAsVerified } from './proof.ts'
@@ -40,7 +40,7 @@ export interface FileHashes {
 }
 
 /** A file that cannot be read now has not changed for all we know: it stays as published. */
-export function readingOf(folder: CaseFolder, files: FileHashes, before: Reading | null): Reading {
+export function readingOf(folder: CaseContents, files: FileHashes, before: Reading | null): Reading {
   const proofs = new Map<string, ReadProof>()
   for (const proof of folder.proofs) {
     const hash = files.proof(proof.id)

@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
+import { type CaseContents, type Edit, gateOf, shownState } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import { stateActs } from './history-acts.ts'
 
@@ -7,7 +7,7 @@ import { stateActs } from './history-acts.ts'
  * Answers the question of a case in NEEDS_USER_INPUT and returns the case to its earlier state. The question, which
  * is the reason of the state, stays in the history. Needs `folder.history`.
  */
-export function answerQuestion(folder: CaseFolder, text: string): Edit[] {
+export function answerQuestion(folder: CaseContents, text: string): Edit[] {
   const present = shownState(folder)
   if (present !== 'NEEDS_USER_INPUT') {
     throw new AppError(
@@ -34,13 +34,13 @@ function shorten(question: string): string {
 }
 
 /** Returns the state before the question; if the history does not have it, the state that fits the sessions. */
-function stateBefore(folder: CaseFolder): CaseState {
+function stateBefore(folder: CaseContents): CaseState {
   const asked = folder.history?.findLast(({ kind }) => kind === 'question')?.act
   const state = asked?.name === 'state_changed' ? asked.from : stateOfSessions(folder)
   return state === 'RESOLVED' && !gateOf(folder).open ? 'VERIFYING' : state
 }
 
-function stateOfSessions({ sessions }: CaseFolder): CaseState {
+function stateOfSessions({ sessions }: CaseContents): CaseState {
   const newest = sessions.at(-1)
   switch (newest?.state) {
     case undefined:

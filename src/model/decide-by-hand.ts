@@ -1,4 +1,4 @@
-import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import { type CaseContents, type Edit, sessionOf } from './case-contents.ts'
 import { tickedByHand } from './decide-comments.ts'
 import { byCreation } from './proof.ts'
 import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
@@ -10,7 +10,7 @@ import { numbered } from './trail-lines.ts'
  * proof, or record an edited plan or a ticked comment. Returns no edits if nothing is to do, so it can be called at any time.
  */
 export function afterHandEdit(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   texts: TextHashes | null,
   { now, inRun = false }: Circumstances,
@@ -27,14 +27,14 @@ export function afterHandEdit(
 }
 
 /** Returns an edit without changes if the audit trail was altered, since every write restores its original lines. */
-export function restoreTrail(folder: CaseFolder, id: string): Edit[] {
+export function restoreTrail(folder: CaseContents, id: string): Edit[] {
   const session = sessionOf(folder, id)
   if (!changedTrails(folder).has(session)) return []
   return [sessionEdit(session, {})]
 }
 
 /** The sessions whose audit trail was altered. */
-export function changedTrails({ problems, sessions }: CaseFolder): Set<Session> {
+export function changedTrails({ problems, sessions }: CaseContents): Set<Session> {
   const changed = problems.filter(({ code }) => code === 'trail_changed').map(({ file }) => file)
   const files = new Set(changed)
   return new Set(sessions.filter(({ number }) => files.has(`sessions/${number}.md`)))
@@ -66,7 +66,7 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
 }
 
 /** Seals a complete session once a proof file names it, no matter who wrote the file. */
-function sealed(folder: CaseFolder, session: Session, now: string): SessionEditOrNone {
+function sealed(folder: CaseContents, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
   if (!hasProof(session, folder.proofs)) return null
   const lines = folder.proofs

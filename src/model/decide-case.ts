@@ -8,7 +8,7 @@ import {
   FIELD_LIST,
   type SettableFields,
 } from './case-fields.ts'
-import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
+import { type CaseContents, type Edit, gateOf } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
 
@@ -40,7 +40,7 @@ export function newCase(
 }
 
 /** Throws `bad_request` if the case would be its own parent. */
-export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
+export function updateCase(folder: CaseContents, wanted: CaseFields): Edit[] {
   if (wanted.parent === folder.case.id) {
     const message = 'expected another case; a case cannot be its own parent'
     const errors = [{ path: 'parent', message }]
@@ -52,7 +52,7 @@ export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
 
 /** Changes the state. Any change is allowed, except that RESOLVED requires an open proof gate. */
 export function setState(
-  folder: CaseFolder,
+  folder: CaseContents,
   wanted: {
     state: CaseState
     outcome?: string | null | undefined
@@ -89,7 +89,7 @@ export function setState(
  * required item that was removed from the file during a run is added again.
  */
 export function addItem(
-  folder: CaseFolder,
+  folder: CaseContents,
   item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
 ): Edit[] {
   const exists = folder.case.checklist.some((each) => isSameItem(each, item))

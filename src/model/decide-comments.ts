@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import { type CaseContents, type Edit, sessionOf } from './case-contents.ts'
 import {
   type Comment,
   type CommentChange,
@@ -14,7 +14,7 @@ import { hasEnded, isSealed, type Session } from './session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
-export function addComment(folder: CaseFolder, id: string, comment: Comment, now: string): Edit[] {
+export function addComment(folder: CaseContents, id: string, comment: Comment, now: string): Edit[] {
   const session = commentableSession(folder, id)
   const comments = commentsIn(folder)
   if (comments.length >= MAX_COMMENTS) {
@@ -33,7 +33,7 @@ export function addComment(folder: CaseFolder, id: string, comment: Comment, now
 
 /** Edits the text of a draft, or resolves a comment or opens it again. Returns no edits if nothing changes. */
 export function changeComment(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   { comment: commentId, text, resolved }: { comment: string; text?: string; resolved?: boolean },
   now: string,
@@ -59,7 +59,7 @@ export function changeComment(
 }
 
 export function deleteComment(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   comment: string,
   now: string,
@@ -71,7 +71,7 @@ export function deleteComment(
 }
 
 export function answerComment(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   { comment, reply }: { comment: string; reply: CommentReply },
 ): Edit[] {
@@ -124,7 +124,7 @@ export function sendComments(
 }
 
 /** Records in a session's file that its comments went to another session; a sealed file stays as it is. */
-export function recordSent(folder: CaseFolder, id: string, sent: SentNote, now: string): Edit[] {
+export function recordSent(folder: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
   const session = sessionOf(folder, id)
   if (sent.lines.length === 0 || hasEnded(session, folder.proofs)) return []
   const isThere = (id: string) => commentsIn(folder).some((comment) => comment.id === id)
@@ -160,7 +160,7 @@ export function hasHadComments({ trail }: Pick<Session, 'trail'>): boolean {
 }
 
 /** Throws `session_ended` if the session's file must not change. */
-export function commentableSession(folder: CaseFolder, id: string): Session {
+export function commentableSession(folder: CaseContents, id: string): Session {
   const session = sessionOf(folder, id)
   if (!hasEnded(session, folder.proofs)) return session
   throw new AppError(
@@ -174,7 +174,7 @@ function mustBeDraft({ id, sent }: Comment, done: string, instead: string): void
   throw new AppError('wrong_state', `Comment ${id} was sent, so it cannot be ${done}. ${instead}`)
 }
 
-function commentsIn({ texts }: CaseFolder): readonly Comment[] {
+function commentsIn({ texts }: CaseContents): readonly Comment[] {
   return texts!.comments
 }
 

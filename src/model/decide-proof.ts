@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import { type CaseFolder, type Edit, newest, proofOf, sessionOf } from './case-folder.ts'
+import { type CaseContents, type Edit, newest, proofOf, sessionOf } from './case-contents.ts'
 import {
   type Counted,
   countsAsVerified,
@@ -28,7 +28,7 @@ export interface NewProof {
 }
 
 /** Returns the session that a proof is for. Throws `wrong_state` if the given session is not over. */
-export function sessionForProof(folder: CaseFolder, id: string | null | undefined): Session | null {
+export function sessionForProof(folder: CaseContents, id: string | null | undefined): Session | null {
   if (id === null) return null
   if (id === undefined) {
     const waiting = folder.sessions.filter(
@@ -49,7 +49,7 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
 }
 
 /** Attaches proof. This ends and seals a complete session. */
-export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): Edit[] {
+export function attachProof(folder: CaseContents, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
   const { counted, exit_code, content, picture } = wanted
   const session_id = session?.id ?? null
@@ -95,7 +95,7 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
  * does not support its claim. Verifying again without a new reason changes nothing.
  */
 export function verifyProof(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   { counted, accept, now }: { counted: Counted; accept: string | null; now: string },
 ): Edit[] {
@@ -116,7 +116,7 @@ export function verifyProof(
 }
 
 /** Writes hash and test counts into a proof that a person wrote or edited; nothing if they are right. */
-export function stampProof(folder: CaseFolder, id: string, counted: Counted): Edit[] {
+export function stampProof(folder: CaseContents, id: string, counted: Counted): Edit[] {
   const proof = folder.proofs.find((each) => each.id === id)
   if (!proof || proof.sha256 !== counted.sha256) return []
   if (!isToBeStamped(proof) && !contradicts(counted.tests, proof.tests)) return []

@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import { type CaseContents, type Edit, sessionOf } from './case-contents.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
 import type { SentNote } from './decide-comments.ts'
 import type { EventFields } from './events.ts'
@@ -18,7 +18,7 @@ import { numbered } from './trail-lines.ts'
 
 /** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
-  folder: CaseFolder,
+  folder: CaseContents,
   milestone: SessionMilestone,
   type: SessionType,
 ): Edit[] {
@@ -49,7 +49,7 @@ export interface NewSession {
   written?: { plan: string; hypothesis: string; sha256: string } | undefined
 }
 
-export function createSession(folder: CaseFolder, wanted: NewSession, now: string): Edit[] {
+export function createSession(folder: CaseContents, wanted: NewSession, now: string): Edit[] {
   const { again, note, written, ...named } = wanted
   const line = newLine('session_created', {
     type: wanted.type,
@@ -86,7 +86,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
 }
 
 /** Returns the session if it may still change. Throws `session_ended`. */
-export function liveSession(folder: CaseFolder, id: string): Session {
+export function liveSession(folder: CaseContents, id: string): Session {
   const session = sessionOf(folder, id)
   if (!hasEnded(session, folder.proofs)) return session
   throw new AppError(
@@ -104,7 +104,7 @@ export interface PlanEdit {
 }
 
 /** Replaces the plan with the operator's text, before approval. */
-export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: string): Edit[] {
+export function editPlan(folder: CaseContents, id: string, edit: PlanEdit, now: string): Edit[] {
   const session = liveSession(folder, id)
   if (session.state !== 'plan_ready') {
     throw new AppError(
@@ -134,7 +134,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
  * session waits for its folder, and its case moves when it starts.
  */
 export function approve(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   plan: {
     sha256: string
@@ -194,7 +194,7 @@ function queuedLine(fields: QueueFields, { changes }: SentNote): NewTrailLine {
  * comments that were sent with it. `edited` is the plan in the file, if it is another than the approved one.
  */
 export function leaveLine(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   { reason, edited }: { reason: string; edited?: { sha256: string; inRun: boolean } | undefined },
   now: string,
@@ -264,7 +264,7 @@ const END_TRIGGERS = {
 } as const
 
 /** Returns the edit that records the end of a run. */
-export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string): Edit {
+export function endRun(folder: CaseContents, id: string, end: RunEnd, now: string): Edit {
   const { mode, state, reason, results = [], made, texts, evidence } = end
   const present = sessionOf(folder, id)
   const files = present.state === 'created' ? end.files : undefined
@@ -283,7 +283,7 @@ export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string)
   return { file: 'session', number: session.number, edit }
 }
 
-export function revise(folder: CaseFolder, id: string, sent: SentNote, now: string): Edit[] {
+export function revise(folder: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
   const session = liveSession(folder, id)
   const edit = sessionMove(session, {
     trigger: 'revise',
@@ -296,7 +296,7 @@ export function revise(folder: CaseFolder, id: string, sent: SentNote, now: stri
 }
 
 export function abandon(
-  folder: CaseFolder,
+  folder: CaseContents,
   id: string,
   reason: string | undefined,
   now: string,

@@ -1,6 +1,6 @@
 import { counted } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
-import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
+import { type CaseContents, type Edit, gateOf, shownState, type Verification } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { FieldsRead } from './events.ts'
 import { type Act, type Actor, approverIn } from './history.ts'
@@ -14,7 +14,7 @@ import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
-export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
+export function actsOf(folder: CaseContents, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':
       return edit.acts ?? caseActs(folder, edit.edit)
@@ -35,7 +35,7 @@ export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
   }
 }
 
-function caseActs(folder: CaseFolder, { fields = {}, addItem }: CaseEdit): Act[] {
+function caseActs(folder: CaseContents, { fields = {}, addItem }: CaseEdit): Act[] {
   const acts: Act[] = []
   const { state, outcome, reason, ...others } = fields
   const present = shownState(folder)
@@ -77,7 +77,7 @@ export function renumberedAct(
 }
 
 /** Returns the history entries for replacing the whole case.md. */
-export function fileActs(folder: CaseFolder, after: Case): Act[] {
+export function fileActs(folder: CaseContents, after: Case): Act[] {
   const { checklist, ...fields } = after
   const changed = changedFields(folder.case, fields)
   const acts = changed ? caseActs(folder, { fields: changed }) : []
@@ -97,7 +97,7 @@ export function stateActs(
 }
 
 /** Default reason for RESOLVED: the proof that opened the gate. */
-function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
+function whyResolved(folder: CaseContents, state: CaseState): string | undefined {
   if (state !== 'RESOLVED') return undefined
   const types = folder.proofs
     .filter((proof) => countsAsVerified(proof) && objectionTo(proof, folder.sessions) === null)
@@ -106,7 +106,7 @@ function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
 }
 
 /** Returns the change of the shown state when the proof gate opens or shuts while case.md says RESOLVED. */
-function shownActs(before: CaseFolder, after: CaseFolder): Act[] {
+function shownActs(before: CaseContents, after: CaseContents): Act[] {
   const isOpen = gateOf(after).open
   const text = `case.md says RESOLVED, and the proof gate is ${isOpen ? 'open' : 'shut'} now`
   return stateActs(shownState(before), shownState(after), null, text)
@@ -221,13 +221,13 @@ function diffText({ diff }: Session): string | undefined {
   return `changed ${visibleText(diff.file)}${more} (+${diff.additions} −${diff.deletions})`
 }
 
-function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
+function attachedAct({ sessions }: CaseContents, proof: Proof): Act {
   const text = objectionTo(proof, sessions)?.text ?? testText(proof)
   const session = sessions.find(({ id }) => id === proof.session_id)
   return { at: proof.created_at, act: attachedTo(proof, session), text }
 }
 
-function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {
+function verifiedActs(folder: CaseContents, id: string, verification: Verification): Act[] {
   const proof = folder.proofs.find((each) => each.id === id)
   if (!proof) return []
   const proofs = folder.proofs.map((each) =>

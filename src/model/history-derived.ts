@@ -1,4 +1,4 @@
-import type { CaseFolder } from './case-folder.ts'
+import type { CaseContents } from './case-contents.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import { type ActName, actText, kindOf, sessionOf } from './history-act.ts'
 import { attachedTo, proofAct, sessionActs } from './history-acts.ts'
@@ -8,7 +8,7 @@ import type { Session } from './session.ts'
  * Completes the history of a case that is older than its history.md: puts entries that follow from its other files
  * before the recorded ones. They are only shown, never written.
  */
-export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]): HistoryEntry[] {
+export function withDerived(folder: CaseContents, entries: readonly HistoryEntry[]): HistoryEntry[] {
   const hasCreation = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
   const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
   const derived = derivedEntries(folder)
@@ -19,7 +19,7 @@ export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]
   return [...entries.slice(0, creation + 1), ...derived, ...entries.slice(creation + 1)]
 }
 
-function derivedEntries({ case: record, sessions, proofs }: CaseFolder): HistoryEntry[] {
+function derivedEntries({ case: record, sessions, proofs }: CaseContents): HistoryEntry[] {
   const entries = [
     entryOf(record.created_at, null, { act: { name: 'created' } }),
     ...sessions.flatMap(sessionEntries),

@@ -1,4 +1,4 @@
-import type { CaseFolder } from './case-folder.ts'
+import type { CaseContents } from './case-contents.ts'
 import type { FieldsRead } from './events.ts'
 import type { Session } from './session.ts'
 import { lastOf, type TrailLine } from './trail.ts'
@@ -11,7 +11,7 @@ export function unansweredFailure({
   case: { state },
   sessions,
   proofs,
-}: CaseFolder): Session | undefined {
+}: CaseContents): Session | undefined {
   const newest = sessions.at(-1)
   if (newest?.state !== 'failed') return undefined
   const failure = lastOf(newest.trail, 'session_state_changed')

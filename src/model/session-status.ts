@@ -1,6 +1,6 @@
 import { counted } from './amounts.ts'
 import { isClosed } from './attention.ts'
-import { type CaseFolder, shownState } from './case-folder.ts'
+import { type CaseContents, shownState } from './case-contents.ts'
 import type { Conversation } from './conversation.ts'
 import { nextAct, type Status } from './next-act.ts'
 import type { PlanStep } from './plan-step.ts'
@@ -48,7 +48,7 @@ export interface QueueFacts {
 }
 
 /** `ofCase`: where the case is. For a session that has ended, that is what comes next. */
-export function sessionStatus(folder: CaseFolder, facts: SessionFacts, ofCase: Status): Status {
+export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase: Status): Status {
   const { session, terminal, queue } = facts
   const { state, number } = session
   const file = `sessions/${number}.md`

@@ -1,6 +1,6 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
 import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
-import { type CaseFolder, gateOf, newest } from './case-folder.ts'
+import { type CaseContents, gateOf, newest } from './case-contents.ts'
 import type { CaseJson } from './case-json.ts'
 import { changedAt } from './session-failure.ts'
 
@@ -20,7 +20,7 @@ export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   gate: { open: boolean; verified: number; missing: number }
 }
 
-export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
+export function triageRow(folder: CaseContents, json: CaseJson): TriageRow {
   const { id, title, created_at } = json
   const gate = gateOf(folder)
   const needs = attentionOf(folder, gate)
@@ -41,7 +41,7 @@ export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
 
 /** Returns the last change of the session or the newest proof concerned, else that of case.md. */
 function waitingSince(
-  { sessions, proofs }: CaseFolder,
+  { sessions, proofs }: CaseContents,
   { kind, session_id }: Attention,
   updated_at: string,
 ): string {
@@ -59,7 +59,7 @@ export function filteredValues(
   return Object.fromEntries(entries) as Pick<CaseValues, FilteredField>
 }
 
-function lastTime({ sessions, proofs }: CaseFolder, updated_at: string): string {
+function lastTime({ sessions, proofs }: CaseContents, updated_at: string): string {
   const ofSessions = sessions.map(({ trail, started_at }) => trail.at(-1)?.time ?? started_at)
   const ofProofs = proofs.map(({ verified_at, created_at }) => verified_at ?? created_at)
   return [...ofSessions, ...ofProofs].reduce((a, b) => (a > b ? a : b), updated_at)

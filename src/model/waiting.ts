@@ -1,5 +1,5 @@
 import { attentionOf } from './attention.ts'
-import type { CaseFolder } from './case-folder.ts'
+import type { CaseContents } from './case-contents.ts'
 import { checksum } from './checksum.ts'
 import type { EventFields } from './events.ts'
 import { failedCount, type Session } from './session.ts'
@@ -25,7 +25,7 @@ export type Causes = Readonly<Record<string, string>>
 
 const QUESTION = 'question'
 
-export function waitingOf(folder: CaseFolder): Waiting | null {
+export function waitingOf(folder: CaseContents): Waiting | null {
   const needs = attentionOf(folder)
   if (needs?.kind === 'question') return question(folder)
   const session = folder.sessions.find(({ id }) => id === needs?.session_id)
@@ -50,7 +50,7 @@ export function waitingOf(folder: CaseFolder): Waiting | null {
  * The causes to store: those of sessions that are still there stay, so that a problem that comes and goes, or a plan
  * that is read again, is no new cause.
  */
-export function nextCauses(folder: CaseFolder, before: Causes): Causes {
+export function nextCauses(folder: CaseContents, before: Causes): Causes {
   const waiting = waitingOf(folder)
   const stay = Object.entries(before).filter(([key]) =>
     key === QUESTION ? isAsked(folder) : folder.sessions.some(({ id }) => id === key),
@@ -58,11 +58,11 @@ export function nextCauses(folder: CaseFolder, before: Causes): Causes {
   return Object.fromEntries(waiting ? [...stay, [waiting.key, waiting.cause]] : stay)
 }
 
-function isAsked({ case: { state } }: CaseFolder): boolean {
+function isAsked({ case: { state } }: CaseContents): boolean {
   return state === 'NEEDS_USER_INPUT'
 }
 
-function question({ case: { reason } }: CaseFolder): Waiting {
+function question({ case: { reason } }: CaseContents): Waiting {
   return {
     kind: 'question',
     session_id: null,

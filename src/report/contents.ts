@@ -1,7 +1,7 @@
 /** Collects what a report of a case shows, within limits. */
 
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import type { HistoryEntry } from '../model/history.ts'
 import { MAX_PICTURE_BYTES } from '../model/picture.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
@@ -23,7 +23,7 @@ export interface ReportDeps {
 }
 
 export interface CaseReport {
-  folder: CaseFolder
+  folder: CaseContents
   /** Oldest first, as all that follows. */
   history: readonly HistoryEntry[]
   sessions: SessionReport[]
@@ -74,7 +74,7 @@ const MAX_PATCH = 2 * 1024 * 1024
 
 export async function loadReport(
   deps: ReportDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   { history, madeAt }: { history: readonly HistoryEntry[]; madeAt: string },
 ): Promise<CaseReport> {
   const sessions: SessionReport[] = []
@@ -159,7 +159,7 @@ async function loadPatch(
 
 async function loadProofs(
   { catalog, texts }: ReportDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
 ): Promise<ProofReport[]> {
   const reports: ProofReport[] = []
   let pictureBytes = 0

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { gateOf } from '../model/case-folder.ts'
+import { gateOf } from '../model/case-contents.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
 import { doubtText } from '../model/history.ts'
 import { readPatch } from '../rendering/diff/patch.ts'

@@ -1,7 +1,7 @@
 /** A report of a case, or of one session, as markdown that needs no other file. */
 
 import { fenceFor } from '../markdown/sections.ts'
-import { gateOf } from '../model/case-folder.ts'
+import { gateOf } from '../model/case-contents.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
 import { doubtText } from '../model/history.ts'
 import { visibleProse } from '../rendering/hidden-characters.ts'

@@ -3,7 +3,7 @@
 import { counted, spanText } from '../model/amounts.ts'
 import { baseOf, testsBefore } from '../model/before.ts'
 import { baseText, comparedText, testsBeforeText } from '../model/before-text.ts'
-import { shownState } from '../model/case-folder.ts'
+import { shownState } from '../model/case-contents.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
 import { describeRunsLater } from '../model/runs-later.ts'

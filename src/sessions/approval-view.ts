@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path'
 import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { isTrustedFile } from '../settings/agent-files.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
@@ -42,7 +42,7 @@ export interface Busy {
 export interface ApprovalDeps extends FolderStateDeps {
   catalog: Pick<Catalog, 'folder' | 'row'>
   sessions: {
-    walls(folder: CaseFolder, session: Session): Promise<SessionWalls>
+    walls(folder: CaseContents, session: Session): Promise<SessionWalls>
     obstacle(place: Place): Obstacle | null
   }
 }
@@ -50,7 +50,7 @@ export interface ApprovalDeps extends FolderStateDeps {
 /** `conversationFolder`: where a person runs its agent, if one does. */
 export async function approvalView(
   deps: ApprovalDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   {
     settings,

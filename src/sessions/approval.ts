@@ -2,7 +2,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { isClosed } from '../model/attention.ts'
-import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { type CaseContents, shownState } from '../model/case-contents.ts'
 import { sendComments } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
@@ -35,7 +35,7 @@ export type Approve = (
     /** The hash of the standing intent that approves it, in place of a person. */
     standing?: string | undefined
   },
-) => Promise<CaseFolder>
+) => Promise<CaseContents>
 
 interface ApprovalDeps extends Omit<SessionJobs, 'whileFree'> {
   deps: SessionDeps
@@ -51,7 +51,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       id,
       { plan_sha256: expected, note, signature, queue = false, by, standing },
     ]: Parameters<Approve>
-  ): Promise<CaseFolder> {
+  ): Promise<CaseContents> {
     const present = await store.read(caseId)
     const session = decide.liveSession(present, id)
     if (lineInQueue(session.trail)) throw waitsAlready(session)
@@ -133,7 +133,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
    * cannot be.
    */
   async function workerFor(
-    { case: { workdir } }: CaseFolder,
+    { case: { workdir } }: CaseContents,
     session: Session,
     { text, isChecked, isStanding, letWork }: CheckedPlan,
   ): Promise<{ folder: string; home: string; isolated: boolean; worker: Worker }> {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { stampOf } from '../files/safe-read.ts'
 import { contentHash } from '../markdown/proof-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Candidate, Session } from '../model/session.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
@@ -39,7 +39,7 @@ export async function listCandidates(
 
 export async function loadCandidates(
   { layout }: Pick<CandidateDeps, 'layout'>,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   candidates: readonly Candidate[],
 ): Promise<CandidateRow[]> {

@@ -4,7 +4,7 @@ import { linesWith, planLines, stepLines } from '../markdown/plan-lines.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Decide, sessionOf } from '../model/case-contents.ts'
 import {
   type Comment,
   type CommentPlace,
@@ -86,7 +86,7 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
         ? await diffPlace(deps, session, texts, wanted.diff)
         : await planPlace(texts.plan, wanted)
       let added = ''
-      const decided = (folder: CaseFolder) => {
+      const decided = (folder: CaseContents) => {
         if (place.on === 'plan') mustBePlan(folder.texts!.plan, sha256(texts.plan))
         const created_at = now()
         const comment: Comment = {
@@ -111,17 +111,17 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
         ...(text === undefined ? {} : { text: safeText(text) }),
         ...(resolved === undefined ? {} : { resolved }),
       }
-      const decided = (folder: CaseFolder) => decide.changeComment(folder, id, wanted, now())
+      const decided = (folder: CaseContents) => decide.changeComment(folder, id, wanted, now())
       return commentIn(await update(caseId, id, decided, by), comment)
     },
 
     async remove(caseId, id, comment, by) {
-      const decided = (folder: CaseFolder) => decide.deleteComment(folder, id, comment, now())
+      const decided = (folder: CaseContents) => decide.deleteComment(folder, id, comment, now())
       await update(caseId, id, decided, by)
     },
 
     async reply(caseId, id, { comment, text }, by) {
-      const decided = (folder: CaseFolder) => {
+      const decided = (folder: CaseContents) => {
         const reply = {
           author: nameOf(by.who),
           text: deps.redactor.text(safeText(text)),

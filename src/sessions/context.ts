@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
 import { newestHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { type CaseContents, shownState } from '../model/case-contents.ts'
 import type { CaseState, SessionType } from '../model/case-state.ts'
 import type { FailedTest } from '../model/failed-test.ts'
 import { HISTORY_FILE } from '../model/history.ts'
@@ -76,7 +76,7 @@ const MAX_NOTES = 100
 /** The case.md and notes of a case by name, most recently changed first. */
 export async function memoryOf(
   deps: Pick<SessionDeps, 'layout' | 'catalog'>,
-  folder: CaseFolder,
+  folder: CaseContents,
 ): Promise<Map<string, string>> {
   const { layout } = deps
   const texts = new Map<string, string>()
@@ -112,7 +112,7 @@ interface ContextParts {
 /** Everything a prompt says about a case. */
 export async function promptContext(
   deps: ContextDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Pick<Session, 'number' | 'type'>,
   { memory, settings, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
@@ -262,7 +262,7 @@ export async function similarResolvedCases(
   return found
 }
 
-async function causeOf(deps: SimilarCaseDeps, { case: of, sessions }: CaseFolder) {
+async function causeOf(deps: SimilarCaseDeps, { case: of, sessions }: CaseContents) {
   for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
     const text = await hypothesisOf(deps, of.id, session)
     if (text !== '')

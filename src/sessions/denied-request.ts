@@ -1,4 +1,4 @@
-import { sessionOf } from '../model/case-folder.ts'
+import { sessionOf } from '../model/case-contents.ts'
 import { isRunning } from '../model/session-state.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { numbered } from '../model/trail-lines.ts'

@@ -1,7 +1,7 @@
 /** What will hold the programs of a session, for the operator who decides on its plan. */
 
 import { readPlan } from '../markdown/plan-steps.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { isIsolated, type Session } from '../model/session.ts'
 import { workingFolder } from '../settings/workdir.ts'
 import type { SessionDeps } from './deps.ts'
@@ -33,7 +33,7 @@ export function createExpectedWalls(deps: SessionDeps) {
   }
 
   /** Rejects with an `AppError` if the working folder or the provider is not as it must be. */
-  return async ({ case: record }: CaseFolder, session: Session): Promise<SessionWalls> => {
+  return async ({ case: record }: CaseContents, session: Session): Promise<SessionWalls> => {
     if (session.origin === 'terminal') return IN_TERMINAL
     const settings = await deps.settings()
     const workdir = await workingFolder(deps.layout.root, record.workdir, settings.folders)

@@ -8,7 +8,7 @@ import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import { readSessionTexts, type TextsReading } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
@@ -18,7 +18,7 @@ import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
  * that only the file has. RESOLVED must pass the proof gate here, too.
  */
 export async function checkCaseFile(
-  folder: CaseFolder,
+  folder: CaseContents,
   bytes: Uint8Array,
   present: Uint8Array | null,
 ): Promise<Case> {
@@ -50,7 +50,7 @@ function mustKeepFields(present: Uint8Array, text: string): void {
   )
 }
 
-function mustPassGate(folder: CaseFolder): void {
+function mustPassGate(folder: CaseContents): void {
   const gate = gateOf(folder)
   if (folder.case.state !== 'RESOLVED' || gate.open) return
   throw new AppError(
@@ -76,7 +76,7 @@ export async function checkNewCaseFile(
 /** Validates a PUT of a live session's file. Its audit trail, state and evidence cannot be changed this way. */
 export async function checkSessionFile(
   sessionTexts: (caseId: string, session: Session) => Promise<SessionTexts>,
-  folder: CaseFolder,
+  folder: CaseContents,
   number: number,
   bytes: Uint8Array,
 ): Promise<void> {

@@ -3,7 +3,7 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Edit, sessionOf } from '../model/case-contents.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
@@ -54,7 +54,7 @@ export async function finishRun(
   const { case_id, session_id, number } = job
   const end = await endOf(deps, job, outcome)
   const before = await readMemory(layout, case_id, { kind: 'session', number })
-  const moves = (folder: CaseFolder) =>
+  const moves = (folder: CaseContents) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
   const by = endingActor(job, provider)
   const texts = { texts: session_id, by }
@@ -130,7 +130,7 @@ async function endOf(
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
 
-  function edit(folder: CaseFolder): Edit {
+  function edit(folder: CaseContents): Edit {
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', changes, candidates }

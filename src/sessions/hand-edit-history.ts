@@ -8,7 +8,7 @@ import type { GitActivity } from '../git/activity.ts'
 import { gitNamesOf } from '../git/contents.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { type CaseContents, shownState } from '../model/case-contents.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import type { Changes } from '../model/changes.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
@@ -127,7 +127,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 
   function actOf(
-    folder: CaseFolder,
+    folder: CaseContents,
     { key, at, act, from, hasReason, path }: NotedAct,
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
@@ -173,7 +173,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
 }
 
 /** The acts of the audit lines after this number that the history does not have. */
-function trailActs({ sessions, history = [] }: CaseFolder, id: string, after: number): TimedAct[] {
+function trailActs({ sessions, history = [] }: CaseContents, id: string, after: number): TimedAct[] {
   const session = sessions.find((each) => each.id === id)
   const lines = session?.trail.filter(({ number }) => number > after) ?? []
   return lines
@@ -226,7 +226,7 @@ const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_US
 
 /** The state change that the history does not have yet, if there is one. */
 function stateAct(
-  folder: CaseFolder,
+  folder: CaseContents,
   at: string,
   noted: string | undefined,
   hasReason: boolean,

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { afterHandEdit, changedTrails, restoreTrail } from '../model/decide-by-hand.ts'
 import { hasHadComments } from '../model/decide-comments.ts'
 import { stampProof } from '../model/decide-proof.ts'
@@ -65,7 +65,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     if (isConcerned(caseId, folder)) arm(caseId, quietMs)
   }
 
-  function isConcerned(caseId: string, folder: CaseFolder): boolean {
+  function isConcerned(caseId: string, folder: CaseContents): boolean {
     return dueSessions(folder).length > 0 || toBeStamped(caseId).length > 0
   }
 
@@ -80,12 +80,12 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     })
   }
 
-  function dueSessions(folder: CaseFolder): Session[] {
+  function dueSessions(folder: CaseContents): Session[] {
     const changed = changedTrails(folder)
     return folder.sessions.filter((each) => changed.has(each) || isDue(each, folder))
   }
 
-  function isDue(session: Session, folder: CaseFolder): boolean {
+  function isDue(session: Session, folder: CaseContents): boolean {
     if (running.has(session.id)) return false
     const waitsForSeal = session.state === 'complete' && !isSealed(session)
     return (

@@ -3,7 +3,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import { createSession, type NewSession } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Intent } from '../model/intent.ts'
@@ -35,10 +35,10 @@ interface Wanted {
  */
 export async function startWithIntent(
   deps: IntentDeps,
-  present: CaseFolder,
+  present: CaseContents,
   { intent, chosen, named, mayBeOfAgent }: Wanted,
   by: Actor,
-): Promise<{ folder: CaseFolder; session: Session }> {
+): Promise<{ folder: CaseContents; session: Session }> {
   const { store, now } = deps
   const caseId = present.case.id
   const written = await writtenIntent(present.case, intent, chosen)
@@ -54,9 +54,9 @@ export async function startWithIntent(
 /** The session as it is then; it waits for a person if it cannot start. */
 async function approveByStanding(
   { approve, log }: Pick<IntentDeps, 'approve' | 'log'>,
-  made: { folder: CaseFolder; session: Session },
+  made: { folder: CaseContents; session: Session },
   approval: { standing: string; plan_sha256: string },
-): Promise<{ folder: CaseFolder; session: Session }> {
+): Promise<{ folder: CaseContents; session: Session }> {
   const { case_id, id, number } = made.session
   try {
     const folder = await approve(case_id, id, { ...approval, queue: true, by: STANDING_ACTOR })

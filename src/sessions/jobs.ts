@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { diskError } from '../files/storage-error.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
-import type { CaseFolder, Decide } from '../model/case-folder.ts'
+import type { CaseContents, Decide } from '../model/case-contents.ts'
 import type { Actor } from '../model/history.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
 import {
@@ -292,7 +292,7 @@ export function updateWithRetry(
   job: Pick<Job, 'case_id' | 'ending'>,
   decide: Decide,
   options?: UpdateOptions,
-): Promise<CaseFolder> {
+): Promise<CaseContents> {
   return retryWhileUnwritable(job, () => store.update(job.case_id, decide, options))
 }
 

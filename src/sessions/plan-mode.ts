@@ -4,7 +4,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
 import type { Fields } from '../model/trail.ts'
@@ -165,7 +165,7 @@ interface AgentPlanning {
   provider: Provider
   request: PlanRequest
   settings: TrustedSettings
-  folder: CaseFolder
+  folder: CaseContents
 }
 
 /**

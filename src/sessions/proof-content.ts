@@ -5,7 +5,7 @@ import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport, unreadReport } from '../markdown/report-shape.ts'
 import { countsWith } from '../markdown/session-evidence.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
+import { type CaseContents, type Edit, proofOf } from '../model/case-contents.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
 import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Actor } from '../model/history.ts'
@@ -92,7 +92,7 @@ function exitCodeOf(step: TrailStep | undefined): number | null {
 /** The session whose number begins the artifact's name, unless the request names a session. */
 export function impliedSession(
   artifact: string | undefined,
-  folder: CaseFolder,
+  folder: CaseContents,
   wanted: string | null | undefined,
 ): { session_id?: string } {
   if (artifact === undefined || wanted !== undefined) return {}
@@ -237,16 +237,16 @@ export async function updateCounted(
   { store, catalog, texts }: Omit<ProofDeps, 'layout'>,
   caseId: string,
   proofId: string,
-  decide: (folder: CaseFolder, counted: Counted) => Edit[],
+  decide: (folder: CaseContents, counted: Counted) => Edit[],
   by?: Actor,
-): Promise<CaseFolder> {
+): Promise<CaseContents> {
   const hashNow = () => catalog.entry(caseId)?.proofs.get(proofId)?.hash
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     proofOf(await store.read(caseId), proofId)
     const record = catalog.entry(caseId)!.proofs.get(proofId)!
     const counted = await countProof(texts, caseId, record)
     let isStale = false
-    const change = (present: CaseFolder) => {
+    const change = (present: CaseContents) => {
       isStale = hashNow() !== record.hash
       return isStale ? [] : decide(present, counted)
     }

@@ -6,7 +6,7 @@ import { findUncommitted, type Uncommitted } from '../git/uncommitted.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { isClosed } from '../model/attention.ts'
-import { type CaseFolder, type Decide, sessionOf, shownState } from '../model/case-folder.ts'
+import { type CaseContents, type Decide, sessionOf, shownState } from '../model/case-contents.ts'
 import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
 import type { EventFields } from '../model/events.ts'
 import type { Session } from '../model/session.ts'
@@ -115,7 +115,7 @@ async function start(
   job: Job,
   { session, approved, wasClosed }: Waiting,
   decide: Decide,
-): Promise<CaseFolder> {
+): Promise<CaseContents> {
   const began = performance.now()
   for (;;) {
     try {
@@ -187,7 +187,7 @@ async function leave(
     planSha256,
   }: {
     reason: string
-    update: (decide: Decide) => Promise<CaseFolder>
+    update: (decide: Decide) => Promise<CaseContents>
     planSha256: string
   },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Edit } from '../model/case-folder.ts'
+import type { Edit } from '../model/case-contents.ts'
 import { isFreeText } from '../model/event-lookup.ts'
 import type { SessionEdit, SessionFields } from '../model/session.ts'
 import type { NewFileLine, TrailLine } from '../model/trail.ts'

@@ -11,7 +11,7 @@ import {
 } from '../model/baseline.ts'
 import { baselineWithCase, baselineWithSession } from '../model/baseline-changes.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { numbered } from '../model/trail-lines.ts'
@@ -154,7 +154,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     return catalog.folder(id)?.ignored.filter(({ by }) => !by) ?? []
   }
 
-  async function freezeAll(folders: CaseFolder[]): Promise<void> {
+  async function freezeAll(folders: CaseContents[]): Promise<void> {
     const written: Promise<void>[] = []
     for (const folder of folders) {
       const { id } = folder.case

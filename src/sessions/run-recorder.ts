@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionOutput } from '../events/envelope.ts'
-import { sessionOf } from '../model/case-folder.ts'
+import { sessionOf } from '../model/case-contents.ts'
 import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { addedSince, conversationUsage } from '../model/session-usage.ts'

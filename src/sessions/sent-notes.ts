@@ -1,7 +1,7 @@
 /** What the operator sends to an agent: a note, with the comments of a session. */
 
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import type { SessionType } from '../model/case-state.ts'
 import type { CommentView } from '../model/comment.ts'
 import { type SentNote, sendComments } from '../model/decide-comments.ts'
@@ -45,7 +45,7 @@ interface RequestedSession {
 /** The request for a session, completed from the earlier session if it plans that again. */
 export async function requestedSession(
   deps: NoteDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   { again, intent, type, provider, note, isolation }: NewSession,
 ): Promise<RequestedSession> {
   // the schema requires one of the two
@@ -92,7 +92,7 @@ export async function changeRequest(
   deps: NoteDeps,
   session: Session,
   note: string | undefined,
-): Promise<(folder: CaseFolder) => SentNote> {
+): Promise<(folder: CaseContents) => SentNote> {
   const views = await sessionComments(deps, session)
   return (folder) => {
     const sent = sendComments(folder.texts!.comments, views, { note, to: 'revise' })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../git/git-error.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Decide, type Edit, sessionOf } from '../model/case-contents.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
@@ -33,7 +33,7 @@ export interface SessionJobs {
   /** Registers a job. Its run record is stored before the first change of the session, which must follow. */
   start(newJob: Omit<NewJob, 'runId'>, how?: Queueing): Promise<Job>
   /** `rest` is what may follow the first edit later, if the disk fails between them. */
-  begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder>
+  begin(job: Job, change: Change, rest?: Decide): Promise<CaseContents>
   whileFree: WhileFree
 }
 
@@ -45,7 +45,7 @@ export type WhileFree = <T>(
 ) => Promise<T>
 
 /** The first update of a job. It must pass its edits through `decided`. */
-type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
+type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseContents>
 
 /** How long a failed request waits for the end of a job that it already began. */
 const BEGIN_ENDS_MS = 2000
@@ -80,7 +80,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
    * first edit (the disk failed between two files), an approval is withdrawn; a new session is made, and its `rest`
    * follows; another one is ended.
    */
-  async function begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder> {
+  async function begin(job: Job, change: Change, rest?: Decide): Promise<CaseContents> {
     let began = false
     try {
       return await change((edits) => {
@@ -224,7 +224,7 @@ async function failSession(
     : null
   const results = steps?.results ?? (await planResults(layout, case_id, number, present.trail))
   const left = worked ? await leftBehind(deps, { ...run, ending: 'stop' }) : null
-  const edit = (folder: CaseFolder): Edit[] => {
+  const edit = (folder: CaseContents): Edit[] => {
     const session = sessionOf(folder, session_id)
     const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
     const also = left?.why ? ` The run should have been stopped: ${left.why}.` : ''

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Edit, sessionOf } from '../model/case-contents.ts'
 import { recordSent, type SentNote } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
@@ -80,19 +80,19 @@ export interface Sessions {
     caseId: string,
     wanted: NewSession,
     by: Actor,
-  ): Promise<{ folder: CaseFolder; session: Session }>
+  ): Promise<{ folder: CaseContents; session: Session }>
   editPlan(
     caseId: string,
     id: string,
     edit: Pick<decide.PlanEdit, 'plan' | 'hypothesis'>,
     /** `expected` is the hash of the plan that was edited. */
     asked: { allow: Allow; by: Actor; expected?: string | undefined },
-  ): Promise<CaseFolder>
+  ): Promise<CaseContents>
   approve: Approve
   /** Takes an approved session out of the line; its plan waits for approval again. */
-  leaveLine(caseId: string, id: string, asked: { by: Actor }): Promise<CaseFolder>
+  leaveLine(caseId: string, id: string, asked: { by: Actor }): Promise<CaseContents>
   /** What would hold the programs of a session if it were approved now. */
-  walls(folder: CaseFolder, session: Session): Promise<SessionWalls>
+  walls(folder: CaseContents, session: Session): Promise<SessionWalls>
   /** Why a session could not start in that place now; null if it could. */
   obstacle(place: Place): Obstacle | null
   /** The sessions in line, the first one first. */
@@ -104,12 +104,12 @@ export interface Sessions {
     caseId: string,
     id: string,
     asked: { note?: string | undefined; by: Actor },
-  ): Promise<CaseFolder>
+  ): Promise<CaseContents>
   abandon(
     caseId: string,
     id: string,
     asked: { reason?: string | undefined; by: Actor },
-  ): Promise<CaseFolder>
+  ): Promise<CaseContents>
   /** The last session number of a case that this machine remembers. */
   lastNumber(caseId: string): number
   /** The running sessions, so that their own requests to the service can be recognized. */
@@ -126,7 +126,7 @@ export interface Sessions {
 }
 
 /** A condition of the request, checked against the session when the change is made. */
-type Allow = (folder: CaseFolder, session: Session) => void
+type Allow = (folder: CaseContents, session: Session) => void
 
 interface TerminalDeps {
   numbers: SessionNumbers
@@ -155,8 +155,8 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     wanted: Omit<decide.NewSession, 'id' | 'number'>,
     by: Actor,
     work: (job: Job) => Promise<void>,
-    also: { texts: string; edits: (folder: CaseFolder) => Edit[] } | null = null,
-  ): Promise<{ folder: CaseFolder; session: Session }> {
+    also: { texts: string; edits: (folder: CaseContents) => Edit[] } | null = null,
+  ): Promise<{ folder: CaseContents; session: Session }> {
     const number = await newNumber(caseId)
     const id = newId()
     const job = await start({
@@ -187,10 +187,10 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   /** Moves a session from plan_ready back to planning, which is `work`. */
   async function planAgain(
     { case_id, id, number }: Session,
-    send: (folder: CaseFolder) => SentNote,
+    send: (folder: CaseContents) => SentNote,
     by: Actor,
     work: (job: Job, note: string) => Promise<void>,
-  ): Promise<CaseFolder> {
+  ): Promise<CaseContents> {
     const job = await start({
       ...named(case_id, id, number),
       kind: 'plan',
@@ -199,7 +199,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     })
     let before = ''
     let note = ''
-    const decided = (folder: CaseFolder) => {
+    const decided = (folder: CaseContents) => {
       before = folder.texts!.plan
       const sent = send(folder)
       note = sent.text

@@ -2,7 +2,7 @@
 
 import { readPlan } from '../markdown/plan-steps.ts'
 import { type ChangeOfTests, MAX_COMPARED_NAMES, type TestsCompared } from '../model/before-text.ts'
-import { sessionOf } from '../model/case-folder.ts'
+import { sessionOf } from '../model/case-contents.ts'
 import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { TestCounts } from '../model/session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'

@@ -4,7 +4,7 @@ import type { FolderContents } from '../git/folder-contents.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Decide, sessionOf } from '../model/case-contents.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type NewTrailLine, standingApproval } from '../model/trail.ts'
@@ -48,7 +48,7 @@ export interface ApprovedPlan {
    * Records that the session starts; null retries until that is possible. If it rejects, nothing has started, and nothing
    * will.
    */
-  start: ((decide: Decide) => Promise<CaseFolder>) | null
+  start: ((decide: Decide) => Promise<CaseContents>) | null
 }
 
 /** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */

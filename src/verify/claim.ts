@@ -1,7 +1,7 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
-import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
 import { planViolation, planViolationText } from '../model/plan-violation.ts'
 import { isBreaking } from '../model/problem.ts'
@@ -59,7 +59,7 @@ function failed(code: Failure['code'], message: string): CheckedSession {
 /** By number; if that session has another plan, the one that had this number before two branches were merged. */
 export function sessionFor(
   { session: number, plan }: CommitTrailer,
-  { sessions }: CaseFolder,
+  { sessions }: CaseContents,
 ): Session | undefined {
   const fits = (session: Session) => approvedHash(session)?.startsWith(plan) ?? false
   const numbered = sessions.find((session) => session.number === number)
@@ -76,7 +76,7 @@ export function approvedHash({ trail }: Session): string | null {
 
 async function checkFound(
   trailer: CommitTrailer,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   context: ClaimContext,
 ): Promise<CheckedSession> {
@@ -143,13 +143,13 @@ async function checkFound(
 }
 
 /** The numbers of the session files that are there and cannot be read. */
-function unreadableIn({ case: { id } }: CaseFolder, { snapshot }: ClaimContext): Set<number> {
+function unreadableIn({ case: { id } }: CaseContents, { snapshot }: ClaimContext): Set<number> {
   const records = [...(snapshot.catalog.entry(id)?.sessions ?? [])]
   return new Set(records.filter(([, { value }]) => !value).map(([number]) => number))
 }
 
 /** What the proofs that count are of, if not of the session. */
-function whatIsProved(folder: CaseFolder): string {
+function whatIsProved(folder: CaseContents): string {
   const isOther = folder.sessions.some((session) => isProved(session, folder))
   return isOther
     ? 'another session of the case is proved'
@@ -180,7 +180,7 @@ function signatureFailures(signature: ClaimedSession['signature'], isRequired: b
 }
 
 /** Whether a proof that counts names the session. */
-export function isProved(session: Session, { proofs, sessions }: CaseFolder): boolean {
+export function isProved(session: Session, { proofs, sessions }: CaseContents): boolean {
   return proofs.some(
     (proof) =>
       proof.session_id === session.id &&

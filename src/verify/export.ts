@@ -6,7 +6,7 @@ import { runGit } from '../git/command.ts'
 import { gitLog, type LoggedCommit } from '../git/log.ts'
 import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { findCasesByName } from '../model/case-names.ts'
 import { readTrailers } from '../model/commit-trailer.ts'
 import { isBreaking } from '../model/problem.ts'
@@ -79,7 +79,7 @@ export async function exportStatements(
   })
 }
 
-function chooseCases(catalog: Catalog, words: readonly string[]): CaseFolder[] {
+function chooseCases(catalog: Catalog, words: readonly string[]): CaseContents[] {
   const all = catalog.ids().map((id) => catalog.folder(id)!)
   const known = all.map(({ case: { id, title } }) => ({ id, title }))
   const chosen = new Set(words.flatMap((word) => findOne(known, word)))
@@ -124,7 +124,7 @@ async function readNamingCommits(root: string): Promise<{
 }
 
 /** Whether a commit message names this session with the plan that was approved. */
-function isNamed(session: Session, folder: CaseFolder, message: string): boolean {
+function isNamed(session: Session, folder: CaseContents, message: string): boolean {
   return readTrailers(message).some(
     ({ trailer }) =>
       trailer?.case_id === session.case_id &&

@@ -3,7 +3,7 @@ import { readProof } from '../markdown/proof-file.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { readTrail, trailLineText } from '../markdown/trail.ts'
 import { readStatement } from '../model/approval-statement.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { type FileLine, standingApproval, type TrailLine, trueLines } from '../model/trail.ts'
@@ -82,7 +82,7 @@ async function isRenumbered(
 
 /** The sealed sessions of a case that its record no longer has. `unreadable` are numbers of files that are there. */
 export function goneSessions(
-  { case: { id: caseId }, sessions: present }: CaseFolder,
+  { case: { id: caseId }, sessions: present }: CaseContents,
   unreadable: ReadonlySet<number>,
   { sessions }: RecordHistory,
 ): Failure[] {
@@ -100,7 +100,7 @@ export function goneSessions(
 
 /** The content of a proof stays as it was when it was attached, and a proof that is in the trail stays. */
 export function changedProofs(
-  { proofs, sessions }: CaseFolder,
+  { proofs, sessions }: CaseContents,
   { id, case_id, number, trail }: Session,
   { files }: RecordHistory,
 ): Pick<Claim, 'failures' | 'notes'> {

@@ -3,7 +3,7 @@ import type { Snapshot } from '../check/snapshot.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
 import { testsBefore } from '../model/before.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { approverIn } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
 import { standingApproval } from '../model/trail.ts'
@@ -29,7 +29,7 @@ export interface SessionRecord {
 
 /** Reads the file of a session and the signature of its approval. Null if the file cannot be read. */
 export async function readSessionRecord(
-  { case: { title } }: CaseFolder,
+  { case: { title } }: CaseContents,
   session: Session,
   { snapshot, top, signers }: RecordContext,
 ): Promise<SessionRecord | null> {

@@ -1,5 +1,5 @@
 import { readPlan } from '../markdown/plan-steps.ts'
-import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { outOfScopeText } from '../model/scope.ts'
@@ -21,7 +21,7 @@ import { describedSession, gitDigest, type Statement, statementOf } from './stat
  * cannot be read.
  */
 export async function sessionStatement(
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   commits: readonly string[],
   context: RecordContext,
@@ -50,7 +50,7 @@ interface Tests {
 
 /** By kind and name: `step`, `test` (only failed tests are recorded by name), `checklist`, and what Casefile checks. */
 async function collectTests(
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   { plan, changed, described }: SessionRecord,
 ): Promise<Tests> {
@@ -87,7 +87,7 @@ function stepResult({ finished }: TrailStep, planned: PlanStep | undefined): key
 
 /** A step that failed in a run that completed is a warning: its report, if it has one, decides. */
 function resultOf(
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   { failed, warned }: Tests,
 ): Statement['predicate']['result'] {
@@ -105,13 +105,13 @@ function resultOf(
 }
 
 /** The proofs of a case, each by the hash of its content, or of its picture. */
-export function describedProofs(folder: CaseFolder, context: RecordContext): ResourceDescriptor[] {
+export function describedProofs(folder: CaseContents, context: RecordContext): ResourceDescriptor[] {
   return folder.proofs.map((proof) => describedProof(proof, folder, context))
 }
 
 function describedProof(
   proof: Proof,
-  { sessions }: CaseFolder,
+  { sessions }: CaseContents,
   { snapshot: { layout }, top }: RecordContext,
 ): ResourceDescriptor {
   const { id, case_id, type, sha256, accepted, image, session_id } = proof

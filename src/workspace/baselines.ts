@@ -3,11 +3,11 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { type Baseline, EMPTY_BASELINE, type IgnoredChange } from '../model/baseline.ts'
 import { baselineAfter, isEmpty } from '../model/baseline-changes.ts'
-import type { Edit } from '../model/case-folder.ts'
+import type { Edit } from '../model/case-contents.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
 import type { BaselineStore, OpenRun, Watch } from '../state/baselines.ts'
-import { caseValues } from './build-case-folder.ts'
+import { caseValues } from './build-case-contents.ts'
 import type { CaseEntry } from './case-entry.ts'
 
 /**

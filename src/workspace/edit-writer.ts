@@ -11,7 +11,7 @@ import { CASE_FILE, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { historyLine } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
+import type { CaseContents, Edit, FileEdit } from '../model/case-contents.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
@@ -59,7 +59,7 @@ export interface EditWriter {
    * Writes the edits of one decision. Returns false, with nothing changed, if a file was saved by someone else since, so
    * that the change is decided again.
    */
-  write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
+  write(decidedOn: CaseContents, edits: RecordedEdit[], attempt: number): Promise<boolean>
   /** Publishes a case as it is now, with lines for its history. The files that `wrote` names have an event in any case. */
   publishWith(
     entry: CaseEntry,
@@ -76,7 +76,7 @@ const MAX_PAUSE_MS = 50
 /** `current` reads a case again. The caller has the case's mutex. */
 export function createEditWriter(
   deps: EditWriterDeps,
-  current: (id: string) => Promise<CaseFolder>,
+  current: (id: string) => Promise<CaseContents>,
 ): EditWriter {
   const { layout, catalog, publish } = deps
 
@@ -104,7 +104,7 @@ export function createEditWriter(
    * nothing.
    */
   async function write(
-    decidedOn: CaseFolder,
+    decidedOn: CaseContents,
     edits: RecordedEdit[],
     attempt: number,
   ): Promise<boolean> {
@@ -171,7 +171,7 @@ export function createEditWriter(
    * applied to the new version. If a person has just set the same field, their value stays.
    */
   async function follow(
-    decidedOn: CaseFolder,
+    decidedOn: CaseContents,
     edits: RecordedEdit[],
     prepared: (StagedEdit | null)[],
   ): Promise<void> {
@@ -278,7 +278,7 @@ function isChanged(error: unknown): boolean {
 }
 
 /** Renumbers audit lines to follow those that the audit trail has now. */
-function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseFolder): typeof edit {
+function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseContents): typeof edit {
   const trail = sessions.find((session) => session.number === edit.number)?.trail ?? []
   const first = nextTrailNumber(trail)
   const { lines: added = [] } = edit.edit

@@ -7,7 +7,7 @@ import { stampNow } from '../files/read-now.ts'
 import { type ReadResult, readRegular } from '../files/safe-read.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { isMemoryName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
@@ -24,7 +24,7 @@ export type MemoryName =
   | { kind: 'notes'; filename: string }
 
 /** Resolves a name; `latest.md` is the newest session. Throws `invalid_filename` or `not_found`. */
-export function memoryName(layout: Layout, folder: CaseFolder, filename: string): MemoryName {
+export function memoryName(layout: Layout, folder: CaseContents, filename: string): MemoryName {
   if (!isMemoryName(filename)) throw invalidName(filename, `expected ${MEMORY_NAME_RULE}`)
   for (const reserved of ['case.md', 'latest.md']) {
     if (filename.toLowerCase() === reserved && filename !== reserved) {

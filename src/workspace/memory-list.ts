@@ -5,7 +5,7 @@ import { entriesIn } from '../files/folder-names.ts'
 import { type FileStamp, stampOf } from '../files/safe-read.ts'
 import { yieldIfBusy } from '../files/yielding.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseContents } from '../model/case-contents.ts'
 import { fileIn } from './index/case-rows.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Layout } from './layout.ts'
@@ -21,7 +21,7 @@ export interface MemoryListing {
 /** Lists the memory files of a case as they were read: case.md and notes by name, then session files by number. */
 export async function listMemory(
   { layout, catalog }: { layout: Layout; catalog: Pick<Catalog, 'entry'> },
-  folder: CaseFolder,
+  folder: CaseContents,
 ): Promise<MemoryListing[]> {
   const { id } = folder.case
   const entry = catalog.entry(id)

@@ -13,11 +13,11 @@ import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import { type CaseChange, type CaseEntry, isSameCase } from './case-entry.ts'
 import {
-  type CaseLookDeps,
+  type ReadEntryDeps,
   conflictCopyProblem,
   hiddenProblem,
-  readCaseFolder,
-} from './case-look.ts'
+  readCaseEntry,
+} from './read-case-entry.ts'
 import { hasMany, isUnchanged } from './index/case-stamps.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
@@ -53,7 +53,7 @@ export interface Written {
   notes: readonly string[]
 }
 
-export interface ScanDeps extends CaseLookDeps {
+export interface ScanDeps extends ReadEntryDeps {
   catalog: Catalog
   mutex: KeyedMutex
   /** Called for every case that may have changed, with its changes. */
@@ -85,7 +85,7 @@ export function createScan(deps: ScanDeps): Scan {
   let unknownEntries: Problem[] = []
   /** Problems of folders under cases/ that have a case id as name but no case in them, by id. */
   const problemsWithoutCase = new Map<string, Problem[]>()
-  const lookDeps: ScanDeps = {
+  const readDeps: ScanDeps = {
     ...deps,
     sawNoCase: (id, problems) => {
       const file = (each: string) => `cases/${id}/${each}`
@@ -135,12 +135,12 @@ export function createScan(deps: ScanDeps): Scan {
     const known = catalog.lastEntry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     problemsWithoutCase.delete(id)
-    let entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+    let entry = await readCaseEntry(readDeps, id, known, pass, changed)
     if (!entry && known) {
       let waitMs = casesFolderWait(accept)
       // cases/ may have come back between the two looks
       if (waitMs === 0 && isFolderNow(folder)) {
-        entry = await readCaseFolder(lookDeps, id, known, pass, changed)
+        entry = await readCaseEntry(readDeps, id, known, pass, changed)
         if (!entry) waitMs = casesFolderWait(accept)
       }
       if (waitMs > 0 && !entry) {

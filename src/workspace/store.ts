@@ -12,7 +12,7 @@ import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, type Decide, type Edit, sessionOf } from '../model/case-contents.ts'
 import {
   type Act,
   type Actor,
@@ -48,24 +48,24 @@ export interface UpdateOptions {
  */
 export interface Store {
   /** Reads the case from its files. Throws `not_found` if it does not exist. */
-  read(id: string): Promise<CaseFolder>
-  update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
+  read(id: string): Promise<CaseContents>
+  update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseContents>
   /** Rejects all later writes. */
   close(): void
-  create(value: Case, by?: Actor): Promise<CaseFolder>
+  create(value: Case, by?: Actor): Promise<CaseContents>
   /** Creates a case from the text of a case.md, which the caller has validated. */
-  createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
+  createOf(id: string, text: string, by?: Actor): Promise<CaseContents>
   /**
    * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
    */
-  record(id: string, acts: (folder: CaseFolder) => TimedAct[], by?: Actor): Promise<void>
+  record(id: string, acts: (folder: CaseContents) => TimedAct[], by?: Actor): Promise<void>
   /** Appends a comment to the history. Unlike other history lines, it is published as a change of history.md. */
   comment(id: string, act: TimedAct, by: Actor): Promise<void>
   /**
    * Moves the case folder to the trash folder, then deletes it. `allow` gets the current case and may throw to
    * prevent it.
    */
-  remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
+  remove(id: string, allow: (folder: CaseContents) => void): Promise<void>
   /**
    * Runs `work` on files of a case that are not records (memory files), then reads the case again. Files that `work`
    * reports as written are accepted even if they look half-saved, and each reported memory file gets its event even
@@ -73,7 +73,7 @@ export interface Store {
    */
   withFiles<T>(
     id: string,
-    work: (folder: CaseFolder, done: WorkDone) => Promise<T>,
+    work: (folder: CaseContents, done: WorkDone) => Promise<T>,
     by?: Actor,
   ): Promise<T>
   /** Whether `withFiles` is running for the case. Its changes are not edits by a person. */
@@ -119,7 +119,7 @@ export function createStore(deps: StoreDeps): Store {
   }
 
   /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
-  async function current(id: string, waitsFor: WaitsFor = 'records'): Promise<CaseFolder> {
+  async function current(id: string, waitsFor: WaitsFor = 'records'): Promise<CaseContents> {
     const until = performance.now() + HALF_SAVED_TIMEOUT_MS
     while ((await scan.readCase(id)).waitMs(waitsFor) > 0) {
       if (performance.now() > until) {
@@ -131,13 +131,13 @@ export function createStore(deps: StoreDeps): Store {
     return folderOf(id)
   }
 
-  function folderOf(id: string): CaseFolder {
+  function folderOf(id: string): CaseContents {
     const folder = catalog.folder(id)
     if (folder) return folder
     throw new AppError('not_found', `There is no case ${id}.`)
   }
 
-  async function read(id: string): Promise<CaseFolder> {
+  async function read(id: string): Promise<CaseContents> {
     await deps.synchronizer.freshen(id)
     return folderOf(id)
   }
@@ -160,7 +160,7 @@ export function createStore(deps: StoreDeps): Store {
     id: string,
     decide: Decide,
     options: UpdateOptions = {},
-  ): Promise<CaseFolder> {
+  ): Promise<CaseContents> {
     return whenGitIdle(id, async () => {
       for (let attempt = 1; ; attempt++) {
         const folder = await current(id)
@@ -175,7 +175,7 @@ export function createStore(deps: StoreDeps): Store {
     })
   }
 
-  function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
+  function recorded(folder: CaseContents, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
     const acts = actsOf(folder, edit, by)
     return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? deps.now())) }
   }
@@ -191,7 +191,7 @@ export function createStore(deps: StoreDeps): Store {
     if (entry && lines.length > 0) publishWith(entry, lines, { wrote })
   }
 
-  function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
+  function textsOf(folder: CaseContents, sessionId: string): Promise<SessionTexts> {
     const { case_id, number } = sessionOf(folder, sessionId)
     return deps.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
   }
@@ -201,7 +201,7 @@ export function createStore(deps: StoreDeps): Store {
     textOf: () => Promise<string>,
     by: Actor = SERVICE_ACTOR,
     at = deps.now(),
-  ): Promise<CaseFolder> {
+  ): Promise<CaseContents> {
     return whenGitIdle(id, async () => {
       const text = await textOf()
       const name = by.from === 'import' ? 'imported' : 'created'

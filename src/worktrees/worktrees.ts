@@ -7,7 +7,7 @@ import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { removeTempFiles } from '../files/temp-files.ts'
 import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import type { Actor, TimedAct } from '../model/history.ts'
 import { actText } from '../model/history-act.ts'
 import type { Session } from '../model/session.ts'
@@ -41,8 +41,8 @@ export interface Discarded {
 
 export interface Worktrees extends WorktreeReaders {
   /** Merges the branch of a session into the branch of the working folder. */
-  apply(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseFolder; commit: string }>
-  discard(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseFolder } & Discarded>
+  apply(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseContents; commit: string }>
+  discard(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseContents } & Discarded>
   /** Undoes or ends what a service that died had begun. Call it at start, before anything is read. */
   recover(): Promise<void>
   /** Writes the history of what `recover` found done. Call it when all cases are read. */
@@ -107,7 +107,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
     caseId: string,
     id: string,
     work: (session: Session) => Promise<T>,
-  ): Promise<T & { folder: CaseFolder }> {
+  ): Promise<T & { folder: CaseContents }> {
     return order.run(id, async () => {
       const session = sessionOf(await store.read(caseId), id)
       try {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type AttentionKind, attentionOf, runningSession } from '../../src/model/attention.ts'
-import type { CaseFolder } from '../../src/model/case-folder.ts'
+import type { CaseContents } from '../../src/model/case-contents.ts'
 import type { CaseState } from '../../src/model/case-state.ts'
 import type { Problem, ProblemCode } from '../../src/model/problem.ts'
 import type { Proof } from '../../src/model/proof.ts'
@@ -56,7 +56,7 @@ const problem = (code: ProblemCode, file: string): Problem => ({
   message: 'm',
 })
 
-function folder(state: CaseState, fields: Partial<CaseFolder> & { reason?: string } = {}) {
+function folder(state: CaseState, fields: Partial<CaseContents> & { reason?: string } = {}) {
   const { reason = null, ...rest } = fields
   return {
     case: { ...CASE, state, reason },
@@ -70,7 +70,7 @@ function folder(state: CaseState, fields: Partial<CaseFolder> & { reason?: strin
 
 type Row = [
   name: string,
-  folder: CaseFolder,
+  folder: CaseContents,
   kind: AttentionKind | null,
   session?: number | null,
   text?: string,

@@ -18,7 +18,7 @@ import {
   baselineWithSession,
   isEmpty,
 } from '../../src/model/baseline-changes.ts'
-import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
+import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import { ignoredChangeProblem } from '../../src/model/ignored-change-problem.ts'
 import type { Proof } from '../../src/model/proof.ts'
 import type { Session } from '../../src/model/session.ts'
@@ -30,7 +30,7 @@ const optional = { ...item, description: 'Trace', required: false }
 const was = { description: 'Logs', type: 'log' }
 const verified: Proof = { ...PROOF, verified: true, verified_at: minute(1) }
 const session: Session = { ...SESSION, state: 'plan_ready' }
-const files = (parts: Partial<CaseFolder> = {}) =>
+const files = (parts: Partial<CaseContents> = {}) =>
   folderWith({
     case: { ...CASE, state: 'PLANNING', checklist: [item, optional] },
     sessions: [session],
@@ -47,7 +47,7 @@ t.test('an edit by file of what is frozen is ignored', async (t) => {
     state: 'approved' as const,
     trail: [...session.trail, ...trailOf(['x'])],
   }
-  const rows: [name: string, after: CaseFolder, ignored: string[], effect: object][] = [
+  const rows: [name: string, after: CaseContents, ignored: string[], effect: object][] = [
     ['nothing', files(), [], {}],
     [
       'the state',
@@ -204,7 +204,7 @@ t.test('what is ignored after a run stays so until a request confirms it', async
 function after(
   baseline: Baseline,
   edit: Edit,
-  parts: Partial<CaseFolder> = {},
+  parts: Partial<CaseContents> = {},
   ignored: IgnoredChange[] = [],
 ) {
   return baselineAfter(baseline, edit, { ignored, files: files(parts), isLive: nothingRuns })
@@ -257,7 +257,7 @@ const committed = (change: IgnoredChange, lines?: string[]) =>
 
 t.test('what a run committed does not count where git brings it', async (t) => {
   const base: Baseline = { proofs: {}, sessions: {}, whole: false }
-  const apply = (change: CommittedChange, parts: Partial<CaseFolder>) =>
+  const apply = (change: CommittedChange, parts: Partial<CaseContents>) =>
     applyBaseline(files(parts), { ...base, committed: [change] }).ignored.map(
       ({ kind, by }) => `${kind} ${by?.number}`,
     )
@@ -281,7 +281,7 @@ t.test('what a run committed does not count where git brings it', async (t) => {
   t.not(committedKey(state), committedKey({ ...state, by: { ...by, number: 8 } }))
 
   const whole = { ...frozen, committed: [state, proof] }
-  const left = (edit: Edit, parts: Partial<CaseFolder> = {}) =>
+  const left = (edit: Edit, parts: Partial<CaseContents> = {}) =>
     after(whole, edit, parts).committed?.map(({ kind, from }) => `${kind} ${from}`)
   t.strictSame(
     left({ file: 'case', edit: { fields: { state: 'RESOLVED' } } }),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type CaseFolder, shownState } from '../../src/model/case-folder.ts'
+import { type CaseContents, shownState } from '../../src/model/case-contents.ts'
 import { caseJson } from '../../src/model/case-json.ts'
 import { findCasesByName } from '../../src/model/case-names.ts'
 import { answerQuestion } from '../../src/model/decide-answer.ts'
@@ -16,7 +16,7 @@ import { folderWith, minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
 
 const VERIFIED = { ...PROOF, type: 'log', verified: true, verified_at: minute(2), session_id: null }
 const item = { description: 'Logs', type: 'log', required: true, checked: false }
-const at = (state: string, parts: Partial<CaseFolder> = {}) =>
+const at = (state: string, parts: Partial<CaseContents> = {}) =>
   folderWith({ ...parts, case: { ...CASE, state: state as 'OPEN', ...parts.case } })
 
 t.test('a new case has the values that were given, and the defaults', async (t) => {
@@ -82,7 +82,7 @@ t.test('RESOLVED needs the gate, and ticks what was proved', async (t) => {
 })
 
 t.test('a checklist item is added once, or again if a run took it out', async (t) => {
-  const has = (parts: Partial<CaseFolder> = {}) =>
+  const has = (parts: Partial<CaseContents> = {}) =>
     folderWith({ ...parts, case: { ...CASE, checklist: [item] } })
   t.throws(() => addItem(has(), item), { code: 'already_exists' })
   t.equal(addItem(has(), { ...item, type: 'trace' }).length, 1)
@@ -102,7 +102,7 @@ t.test('an answer brings the case back to where it was asked', async (t) => {
       act: { name: 'state_changed', from: state, to: 'NEEDS_USER_INPUT' },
     })) as never
   const session = (parts: Partial<Session>) => ({ ...SESSION, ...parts })
-  const rows: [name: string, parts: Partial<CaseFolder>, state: string][] = [
+  const rows: [name: string, parts: Partial<CaseContents>, state: string][] = [
     ['the last question counts', { history: history('OPEN', 'IMPLEMENTING') }, 'IMPLEMENTING'],
     ['RESOLVED with the gate shut', { history: history('RESOLVED') }, 'VERIFYING'],
     [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CaseFolder } from '../../src/model/case-folder.ts'
+import type { CaseContents } from '../../src/model/case-contents.ts'
 import type { CaseState } from '../../src/model/case-state.ts'
 import { type CaseFacts, type OfferedFile, statusOf } from '../../src/model/case-status.ts'
 import type { Proof } from '../../src/model/proof.ts'
@@ -27,7 +27,7 @@ const session = (state: SessionState, fields: Partial<Session> = {}): Session =>
 })
 const proof = (fields: Partial<Proof> = {}): Proof => ({ ...PROOF, tests: TESTS, ...fields })
 
-function folder(state: CaseState, fields: Partial<CaseFolder> & { reason?: string } = {}) {
+function folder(state: CaseState, fields: Partial<CaseContents> & { reason?: string } = {}) {
   const { reason = null, ...rest } = fields
   const none = { sessions: [], proofs: [], problems: [], ignored: [] }
   return { case: { ...CASE, state, reason, checklist: [ITEM] }, ...none, ...rest }
@@ -47,7 +47,7 @@ t.test('from the first plan to RESOLVED there is one next act, and after it none
   const done = { sessions: [complete] }
   const work = [{ number: 1, text: 'The work of session 1 is not in main yet.' }]
   const verified = { proofs: [proof({ verified: true, verified_at: NOW })], ...done }
-  const table: [CaseFolder, CaseFacts, label: string | null, said: string][] = [
+  const table: [CaseContents, CaseFacts, label: string | null, said: string][] = [
     [folder('OPEN'), facts(), 'Plan this case', 'The plan comes from runbook.md.'],
     [
       folder('OPEN'),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { historyLine, readHistory } from '../../src/markdown/history-file.ts'
 import { FIELD_LIST } from '../../src/model/case-fields.ts'
-import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
+import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import { CASE_STATES, SESSION_TYPES } from '../../src/model/case-state.ts'
 import type { HistoryEntry } from '../../src/model/history.ts'
 import { approverIn, doubtText, lastStateChange } from '../../src/model/history.ts'
@@ -27,18 +27,18 @@ const PROOF = { ...ANY_PROOF, id: PROOF_ID }
 const verified = { ...PROOF, type: 'log', session_id: null, verified: true, verified_at: minute(1) }
 const item = { description: 'D', type: 'log', required: true }
 
-function acts(edit: Edit, folder: CaseFolder = folderWith()): string[] {
+function acts(edit: Edit, folder: CaseContents = folderWith()): string[] {
   return actsOf(folder, edit, { who: 'Ada', from: 'console' }).map(({ act, text }) =>
     [actText(act), ...(text === undefined ? [] : [text])].join(' | '),
   )
 }
 
 const caseEdit = (edit: object) => ({ file: 'case', edit }) as Edit
-const at = (state: string, parts: Partial<CaseFolder> = {}) =>
+const at = (state: string, parts: Partial<CaseContents> = {}) =>
   folderWith({ case: { ...CASE, state: state as 'OPEN' }, ...parts })
 
 t.test('the acts of an edit of a case', async (t) => {
-  const rows: [name: string, edit: Edit, folder: CaseFolder, acts: string[]][] = [
+  const rows: [name: string, edit: Edit, folder: CaseContents, acts: string[]][] = [
     [
       'a state',
       caseEdit({ fields: { state: 'BLOCKED', reason: 'Why' } }),

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { CaseFolder } from '../../src/model/case-folder.ts'
-import { newest, proofOf } from '../../src/model/case-folder.ts'
+import type { CaseContents } from '../../src/model/case-contents.ts'
+import { newest, proofOf } from '../../src/model/case-contents.ts'
 import {
   attachProof,
   sessionForProof,
@@ -387,7 +387,7 @@ t.test('a proof is attached to the newest session that waits for one, and seals 
 })
 
 function verified(parts: Partial<Proof>, accept: string | null = null, counted = COUNTED) {
-  const folder: CaseFolder = folderWith({
+  const folder: CaseContents = folderWith({
     proofs: [proof({ sha256: 'new', tests: null, ...parts })],
   })
   return verifyProof(folder, 'p1', { counted, accept, now: NOW })

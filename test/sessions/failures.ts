@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
-import type { Edit } from '../../src/model/case-folder.ts'
+import type { Edit } from '../../src/model/case-contents.ts'
 import * as decide from '../../src/model/decide-session.ts'
 import type { Runner } from '../../src/runners/contract.ts'
 import type { Job } from '../../src/sessions/jobs.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
+import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import type { NewTrailLine, TrailLine } from '../../src/model/trail.ts'
 import { numbered } from '../../src/model/trail-lines.ts'
 import { createRedactor, redactedUpdates } from '../../src/sessions/redaction.ts'
@@ -322,8 +322,8 @@ t.test('a line of the trail is redacted by what it says, whatever the key', asyn
   const written = async (line: NewTrailLine) => {
     let edit: Edit | undefined
     const store = {
-      update: async (_: string, decide: (folder: CaseFolder) => Edit[]) => {
-        edit = decide({} as CaseFolder)[0]
+      update: async (_: string, decide: (folder: CaseContents) => Edit[]) => {
+        edit = decide({} as CaseContents)[0]
       },
     } as unknown as Store
     const lines = numbered([], [line], '2026-11-24T00:00:00.000Z')

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readSlice, sliceStream } from '../../files/read-slice.ts'
 import { AppError } from '../../model/app-error.ts'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath, isArtifactOf, MAX_ARTIFACT_BYTES } from '../../runners/output/artifacts.ts'
 import { byteRange } from '../byte-range.ts'

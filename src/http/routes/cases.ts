@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { AppError } from '../../model/app-error.ts'
-import { type CaseFolder, type Decide, gateOf } from '../../model/case-folder.ts'
+import { type CaseContents, type Decide, gateOf } from '../../model/case-contents.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
 import { actorOf } from '../actor.ts'
@@ -50,7 +50,7 @@ const COMMENT: HistoryEntryJson = {
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
 
-function answerCase(c: ServiceContext, service: HttpDeps, folder: CaseFolder): Response {
+function answerCase(c: ServiceContext, service: HttpDeps, folder: CaseContents): Response {
   const { text, etag } = caseBody(service, folder)
   return bytesWithETag(c, text, 'application/json', etag)
 }
@@ -62,7 +62,7 @@ async function answerUpdate(
   id: string,
   decide: Decide,
 ): Promise<Response> {
-  const change = (present: CaseFolder) => {
+  const change = (present: CaseContents) => {
     mustMatch(c, service, present)
     return decide(present)
   }
@@ -70,7 +70,7 @@ async function answerUpdate(
   return answerCase(c, service, await service.store.update(id, change, { by }))
 }
 
-function mustMatch(c: ServiceContext, service: HttpDeps, folder: CaseFolder): void {
+function mustMatch(c: ServiceContext, service: HttpDeps, folder: CaseContents): void {
   if (isConditional(c)) requireMatch(c, caseBody(service, folder).etag)
 }
 
@@ -218,7 +218,7 @@ export const caseEndpoints = [
     operatorOnly: 'answer',
     async handle({ c, service, params, body }) {
       const options = { history: true, by: await actorOf(service, c) }
-      const answer = (present: CaseFolder) => {
+      const answer = (present: CaseContents) => {
         mustMatch(c, service, present)
         return answerQuestion(present, body.text)
       }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import type { Actor } from '../../model/history.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
 import { ACTOR_HEADER, actorOf } from '../actor.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { endpoint, FILE_ERRORS } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import {

@@ -1,7 +1,7 @@
 import type { ReadFailure } from '../../files/safe-read.ts'
 import { CASE_FILE } from '../../markdown/case-file.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { fileActs } from '../../model/history-acts.ts'
 import { SESSION_FILE } from '../../model/words.ts'
@@ -145,7 +145,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
     return written(c, { id, filename, bytes, isNew: true })
   }
-  const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
+  const work = async (folder: CaseContents, { wrote, acts }: WorkDone) => {
     const name = memoryName(layout, folder, filename)
     const present = await readMemory(layout, id, name)
     if (!present.ok && present.reason !== 'missing') throw fileReadError(filename, present)
@@ -214,7 +214,7 @@ async function isUnknown({ store }: HttpDeps, id: string): Promise<boolean> {
 /** Holds the bytes to what the file is for; gives what is to count of it from now on. */
 async function checked(
   { sessionTexts }: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   name: MemoryName,
   { bytes, isNew, before }: { bytes: Uint8Array; isNew: boolean; before: Uint8Array | null },
 ): Promise<ConfirmedFile | null> {

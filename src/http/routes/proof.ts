@@ -1,5 +1,5 @@
 import { AppError } from '../../model/app-error.ts'
-import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
+import { type CaseContents, gateOf, proofOf } from '../../model/case-contents.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
 import { MAX_PICTURE_BYTES, PICTURE_TYPES, pictureFacts } from '../../model/picture.ts'
@@ -241,7 +241,7 @@ export const proofEndpoints = [
       const json = await serializeProof(service, read, proofOf(read, pid))
       const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
       const mustMatch = matchUntilWritten(c, json, { noun: 'proof', hash })
-      const change = (present: CaseFolder, counted: Counted) => {
+      const change = (present: CaseContents, counted: Counted) => {
         mustMatch()
         return verifyProof(present, pid, { counted, accept, now: service.now() })
       }
@@ -281,7 +281,7 @@ async function attachPicture(
     exit_code: null,
     session_id: session_id === 'none' ? null : session_id,
   }
-  const change = (present: CaseFolder) => attachProof(present, added, service.now())
+  const change = (present: CaseContents) => attachProof(present, added, service.now())
   const folder = await service.store.update(id, change, { by: await actorOf(service, c) })
   const json = await serializeProof(service, folder, proofOf(folder, proofId))
   return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proofId}` })
@@ -304,7 +304,7 @@ function mustBePicture(contentType: string, counted: Counted | null): asserts co
 async function answerProof(
   c: ServiceContext,
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   pid: string,
 ): Promise<Response> {
   return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))

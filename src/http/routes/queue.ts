@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { actorOf } from '../actor.ts'
 import { endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'

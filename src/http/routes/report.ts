@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { notLoaded } from '../../model/app-error.ts'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { loadReport, loadSession } from '../../report/contents.ts'
 import { caseMarkdown, sessionMarkdown } from '../../report/markdown.ts'
 import { caseHistory } from '../case-history.ts'

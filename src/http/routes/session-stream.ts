@@ -1,4 +1,4 @@
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { isOver } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
 import type { ServiceContext } from '../context.ts'

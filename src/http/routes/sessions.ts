@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type CaseFolder, sessionOf } from '../../model/case-folder.ts'
+import { type CaseContents, sessionOf } from '../../model/case-contents.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import { planHistory, savedAt } from '../../sessions/plan-history.ts'
 import { actorOf } from '../actor.ts'
@@ -308,7 +308,7 @@ export const sessionEndpoints = [
 async function answerSession(
   c: ServiceContext,
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   sid: string,
 ): Promise<Response> {
   return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, sid)))

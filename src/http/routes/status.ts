@@ -1,4 +1,4 @@
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import { id as uuid } from '../../model/schemas.ts'
 import { caseStatus } from '../case-status.ts'
 import { endpoint, ok } from '../endpoint.ts'

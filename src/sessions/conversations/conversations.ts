@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { AppError } from '../../model/app-error.ts'
-import { sessionOf } from '../../model/case-folder.ts'
+import { sessionOf } from '../../model/case-contents.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'

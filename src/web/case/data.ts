@@ -6,7 +6,7 @@ import { jsonBody } from '../../http/json-body.ts'
 import { caseJson } from '../../http/serializers.ts'
 import type { CaseSetup } from '../../init/setup.ts'
 import { type Attention, attentionOf, isClosed } from '../../model/attention.ts'
-import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import { type StartFacts, statusOf } from '../../model/case-status.ts'
 import type { Gate } from '../../model/gate.ts'
@@ -31,7 +31,7 @@ export interface CasePageData {
   json: CaseJson
   /** Of the JSON of `GET /cases/:id`: changes are sent with it as If-Match. */
   etag: string
-  folder: CaseFolder
+  folder: CaseContents
   gate: Gate
   attention: Attention | null
   status: Status
@@ -74,7 +74,7 @@ export interface RelatedCase {
   state: string | null
 }
 
-export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
+export async function loadCasePage(service: HttpDeps, folder: CaseContents): Promise<CasePageData> {
   const { id } = folder.case
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
@@ -121,7 +121,7 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
 
 export type RunbookSetup = Omit<CaseSetup, 'provider'>
 
-function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder) {
+function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseContents) {
   const file = catalog.entry(folder.case.id)?.file
   if (!file || file.readable) return null
   return file.problems.find(isBreaking) ?? file.problems[0] ?? null

@@ -1,6 +1,6 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { sizeText } from '../../model/amounts.ts'
-import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { stepsOf } from '../../model/trail-steps.ts'
@@ -31,7 +31,7 @@ export interface LogQuery {
 }
 
 interface LogPageData {
-  folder: CaseFolder
+  folder: CaseContents
   session: Session
   artifact: string
   index: LogIndex
@@ -50,7 +50,7 @@ interface LogPageData {
 
 interface LogRequest {
   service: HttpDeps
-  folder: CaseFolder
+  folder: CaseContents
   session: Session
   source: LogSource
   query: LogQuery

@@ -2,7 +2,7 @@ import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.
 import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import type { Problem } from '../../model/problem.ts'
 import { hasEnded } from '../../model/session.ts'
 import { SESSION_FILE } from '../../model/words.ts'
@@ -44,7 +44,7 @@ const UNREADABLE: Record<string, string> = {
 /** Throws for a name that is not allowed, or of a session that does not exist. */
 export async function loadMemoryPage(
   { layout }: Pick<HttpDeps, 'layout'>,
-  folder: CaseFolder,
+  folder: CaseContents,
   filename: string,
 ): Promise<MemoryPageData> {
   const { id } = folder.case
@@ -75,7 +75,7 @@ export async function loadMemoryPage(
 /** A proof whose file can't be parsed: its text is shown. */
 export function loadUnreadableProof(
   { layout }: Pick<HttpDeps, 'layout'>,
-  folder: CaseFolder,
+  folder: CaseContents,
   proof: string,
 ): Promise<MemoryPageData> {
   const { id } = folder.case
@@ -88,13 +88,13 @@ export function loadUnreadableProof(
 }
 
 /** Whether the file of a proof exists and can't be parsed. */
-export function isUnreadableProof(folder: CaseFolder, proof: string): boolean {
+export function isUnreadableProof(folder: CaseContents, proof: string): boolean {
   const isKnown = folder.proofs.some(({ id }) => id === proof)
   return !isKnown && problemsOf(folder, `proof/${proof}.md`).length > 0
 }
 
 /** The number of a session whose file exists and can't be parsed. */
-function unreadableSession(folder: CaseFolder, filename: string): number | null {
+function unreadableSession(folder: CaseContents, filename: string): number | null {
   const number = Number(SESSION_FILE.exec(filename)?.[1] ?? 0)
   if (number === 0 || folder.sessions.some((session) => session.number === number)) return null
   return problemsOf(folder, `sessions/${number}.md`).length > 0 ? number : null
@@ -109,7 +109,7 @@ interface UnparsedFile {
 
 /** A file that can't be parsed, so only its text can be shown. */
 async function loadUnparsed(
-  folder: CaseFolder,
+  folder: CaseContents,
   { path, within, name, url }: UnparsedFile,
 ): Promise<MemoryPageData> {
   const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
@@ -131,7 +131,7 @@ async function loadUnparsed(
   }
 }
 
-function problemsOf({ problems }: CaseFolder, name: string): Problem[] {
+function problemsOf({ problems }: CaseContents, name: string): Problem[] {
   return problems.filter(({ file }) => file === name)
 }
 
@@ -155,7 +155,7 @@ function fileOf(read: ReadResult): Pick<MemoryPageData, 'file'> & { unreadable: 
   }
 }
 
-function sealOf(folder: CaseFolder, name: MemoryName): string | null {
+function sealOf(folder: CaseContents, name: MemoryName): string | null {
   if (name.kind !== 'session') return null
   const session = folder.sessions.find(({ number }) => number === name.number)
   if (!session || !hasEnded(session, folder.proofs)) return null

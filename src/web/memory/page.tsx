@@ -1,5 +1,5 @@
 import { sizeText } from '../../model/amounts.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
@@ -17,7 +17,7 @@ import type { Runbook } from './runbook.ts'
 
 interface MemoryPageProps {
   assets: PageAssets
-  folder: CaseFolder
+  folder: CaseContents
   data: MemoryPageData
   isSource: boolean
   /** What the file plans, if it is a runbook. */

@@ -1,12 +1,12 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 
 /** What a new runbook.md begins with: a plan that can be approved as it is, and says how to go on. */
 export async function runbookTemplate(
   service: Pick<HttpDeps, 'setup'>,
-  folder: CaseFolder,
+  folder: CaseContents,
 ): Promise<string> {
   return `## Hypothesis
 
@@ -24,7 +24,7 @@ ${await testsStep(service, folder)}
 
 const USUAL = '```sh run id=tests proof=test\nnpm test\n```'
 
-async function testsStep({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseFolder) {
+async function testsStep({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseContents) {
   try {
     return (await setup.ofCase(folder, OWN_PROVIDER)).tests?.step ?? USUAL
   } catch (error) {

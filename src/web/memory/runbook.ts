@@ -1,6 +1,6 @@
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { isClosed } from '../../model/attention.ts'
-import { type CaseFolder, shownState } from '../../model/case-folder.ts'
+import { type CaseContents, shownState } from '../../model/case-contents.ts'
 import type { StepError } from '../../model/plan-step.ts'
 import type { MarkedStep } from '../../rendering/markdown/options.ts'
 import { findRunbook } from '../../runners/runbook-plan.ts'
@@ -15,7 +15,7 @@ export interface Runbook {
 }
 
 /** `text`: of the file; empty if there is none. */
-export async function loadRunbook(folder: CaseFolder, text: string): Promise<Runbook> {
+export async function loadRunbook(folder: CaseContents, text: string): Promise<Runbook> {
   const whole = await readPlan(text)
   const found = await findRunbook({ runbook: text, description: '', steps: [] })
   const planned = found === null ? [] : (await readPlan(found.plan)).steps

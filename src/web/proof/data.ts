@@ -4,7 +4,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { serializeProof } from '../../http/serializers.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, objectionTo } from '../../model/support.ts'
 import { excerptOf, type ProofExcerpt, proofContent } from './proof-view.tsx'
@@ -37,7 +37,7 @@ const excerpts = new LRUCache<string, ProofPreview>({ max: 500 })
 /** The proof of a case, or of one of its sessions, newest first. */
 export async function loadProofRows(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   proofs: readonly Proof[] = folder.proofs,
 ): Promise<ProofRow[]> {
   const rows: ProofRow[] = []
@@ -58,7 +58,7 @@ export async function loadProofRows(
 
 async function loadPreview(
   service: HttpDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   proof: Proof,
 ): Promise<ProofPreview> {
   const hash = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)?.hash

@@ -3,7 +3,7 @@ import { caseStatus } from '../../http/case-status.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
-import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
@@ -42,7 +42,7 @@ import { FailedTests } from './tests-card.tsx'
 interface ProofPageProps {
   service: HttpDeps
   assets: PageAssets
-  folder: CaseFolder
+  folder: CaseContents
   proof: Proof
   /** Of a proof that is a diff. */
   layout: DiffLayout

@@ -1,4 +1,4 @@
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { pictureText } from '../../model/picture.ts'
 import type { Proof } from '../../model/proof.ts'
 import { proofPage, proofPicture } from '../shell/addresses.ts'
@@ -14,7 +14,7 @@ export function isPicture(proof: Proof): proof is PictureProof {
 }
 
 /** The picture proof attached before this one: of the same type if there is one, else of any. */
-export function earlierPicture({ proofs }: CaseFolder, proof: PictureProof): PictureProof | null {
+export function earlierPicture({ proofs }: CaseContents, proof: PictureProof): PictureProof | null {
   const earlier = proofs.slice(0, proofs.indexOf(proof)).filter(isPicture)
   return earlier.findLast(({ type }) => type === proof.type) ?? earlier.at(-1) ?? null
 }

@@ -5,7 +5,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { contentHash } from '../../markdown/proof-file.ts'
 import { looksLikeReport } from '../../markdown/report-shape.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
 import { typeByName } from '../../model/proof-type.ts'
 import type { Candidate, Session } from '../../model/session.ts'
@@ -30,7 +30,7 @@ const cache = new LRUCache<string, { tests: ReportedTests | null }>({
 /** The tests in a file that a session left; null if it is not a report that can be read. */
 export async function loadArtifactTests(
   layout: Layout,
-  folder: CaseFolder,
+  folder: CaseContents,
   artifact: string,
 ): Promise<Report | null> {
   const { id } = folder.case
@@ -51,7 +51,7 @@ export async function loadArtifactTests(
 /** The tests in the content of a proof; null if it is not a report that can be read. */
 export async function loadContentTests(
   layout: Layout,
-  folder: CaseFolder,
+  folder: CaseContents,
   content: string,
 ): Promise<Report | null> {
   const found = await cached(contentHash(content), () => Promise.resolve(content))
@@ -64,7 +64,7 @@ const MAX_CANDIDATES = 50
 /** The reports of a finished session that are on this machine. */
 export async function loadSessionReports(
   layout: Layout,
-  folder: CaseFolder,
+  folder: CaseContents,
   { number, state, tests }: Session,
   candidates: readonly Candidate[],
 ): Promise<Report[]> {
@@ -128,7 +128,7 @@ async function read(text: () => Promise<string | null>): Promise<ReportedTests |
 }
 
 /** Makes paths relative to the working folder. */
-function withoutFolders(found: ReportedTests, { root }: Layout, folder: CaseFolder): ReportedTests {
+function withoutFolders(found: ReportedTests, { root }: Layout, folder: CaseContents): ReportedTests {
   const folders = [resolve(root, folder.case.workdir ?? '.'), root].map((path) => `${path}/`)
   const short = (text: string) => folders.reduce((rest, path) => rest.replaceAll(path, ''), text)
   const tests = found.tests.map((test) => ({

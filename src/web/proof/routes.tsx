@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
 import { caseId, proofId } from '../../http/params.ts'
-import { proofOf } from '../../model/case-folder.ts'
+import { proofOf } from '../../model/case-contents.ts'
 import { diffLayout } from '../changes/page.tsx'
 import type { PageDeps } from '../deps.ts'
 import { isUnreadableProof, loadUnreadableProof } from '../memory/data.ts'

@@ -5,7 +5,7 @@ import { jsonBody } from '../../http/json-body.ts'
 import { serializeSession } from '../../http/serializers.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import type { PlanReading } from '../../markdown/plan-steps.ts'
-import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import { statusOf } from '../../model/case-status.ts'
 import { type CommentView, isDraft, placedBelow } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
@@ -61,7 +61,7 @@ export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
 
 /** Everything that a session's page shows, read once. */
 export interface SessionPageData extends RenderedPlan {
-  folder: CaseFolder
+  folder: CaseContents
   session: Session
   json: SessionJson
   /** Of the JSON of the session in the API: edits are sent with it as If-Match. */
@@ -119,7 +119,7 @@ function signingNeeded(
 
 export async function loadSessionPage(
   needs: Pick<PageDeps, 'service' | 'assets'> & OutputDeps,
-  folder: CaseFolder,
+  folder: CaseContents,
   session: Session,
   query: SessionQuery,
 ): Promise<SessionPageData> {
@@ -204,7 +204,7 @@ export async function loadSessionPage(
 }
 
 /** It was running on another machine. */
-function isForeign({ problems }: CaseFolder, { number }: Session): boolean {
+function isForeign({ problems }: CaseContents, { number }: Session): boolean {
   return problems.some(
     ({ code, file }) => code === 'foreign_session' && file === `sessions/${number}.md`,
   )

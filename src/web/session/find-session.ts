@@ -1,10 +1,10 @@
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import type { Session } from '../../model/session.ts'
 import { UUID } from '../../model/words.ts'
 
 /** A session by its number, its id, or as `latest`. */
-export function findSession(folder: CaseFolder, name: string): Session {
+export function findSession(folder: CaseContents, name: string): Session {
   const { sessions } = folder
   const found =
     name === 'latest'

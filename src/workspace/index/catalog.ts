@@ -3,7 +3,7 @@
  * was published last is in casefile.db, and the index says which rows to write.
  */
 
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { partsOfKey } from '../../state/records.ts'
@@ -46,7 +46,7 @@ export interface Catalog {
   refresh(entry: CaseEntry): void
   remove(id: string): void
   /** The whole case, newest session and proof last; undefined if unknown. */
-  folder(id: string): CaseFolder | undefined
+  folder(id: string): CaseContents | undefined
   /** The JSON of `GET /cases/:id`; undefined if unknown. */
   json(id: string): string | undefined
   /** The row of a case in lists; undefined if unknown. */
@@ -120,7 +120,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     return loaded?.entry ? (loaded as Present) : undefined
   }
 
-  function folder(id: string): CaseFolder | undefined {
+  function folder(id: string): CaseContents | undefined {
     const loaded = present(id)
     return loaded && cases.folder(loaded)
   }

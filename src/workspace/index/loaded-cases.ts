@@ -3,11 +3,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../../model/baseline.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseContents } from '../../model/case-contents.ts'
 import { type CaseJson, caseJson } from '../../model/case-json.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
 import type { ReadRecords } from '../../state/records.ts'
-import { buildCaseFolder } from '../build-case-folder.ts'
+import { buildCaseContents } from '../build-case-contents.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { addRecords, decodeFolder, fileHashes, toReadAgain } from './case-rows.ts'
 
@@ -20,7 +20,7 @@ export interface Loaded {
   published: Reading | null
   /** Whether it has changed since that was published. */
   isUnpublished: boolean
-  folder: CaseFolder | null
+  folder: CaseContents | null
   json: string | null
 }
 
@@ -40,7 +40,7 @@ export interface LoadedCases {
   /** Call when the rows of a case that is kept are written. */
   release(id: string): void
   kept: ReadonlyMap<string, Loaded>
-  folder(loaded: Present): CaseFolder
+  folder(loaded: Present): CaseContents
   caseJson(loaded: Present): CaseJson
   /** The JSON of `GET /cases/:id`. */
   json(loaded: Present): string
@@ -64,11 +64,11 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
   const recent = new LRUCache<string, Loaded>({ max: MAX_RECENT })
   const kept = new Map<string, Loaded>()
 
-  function build(entry: CaseEntry): CaseFolder {
-    return buildCaseFolder(entry, isRunningHere, baseline(entry.id))
+  function build(entry: CaseEntry): CaseContents {
+    return buildCaseContents(entry, isRunningHere, baseline(entry.id))
   }
 
-  function folder(loaded: Present): CaseFolder {
+  function folder(loaded: Present): CaseContents {
     loaded.folder ??= build(loaded.entry)
     return loaded.folder
   }

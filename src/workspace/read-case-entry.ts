@@ -28,7 +28,7 @@ import { isSettled } from './record.ts'
 import type { ReadPass } from './sync/stability.ts'
 import { unservedNames } from './unserved-names.ts'
 
-export interface CaseLookDeps extends ReaderDeps {
+export interface ReadEntryDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
   /** Whether history.md gets lines that the entry of the case has already. */
@@ -42,8 +42,8 @@ export interface CaseLookDeps extends ReaderDeps {
  * `changed` are looked at, or all if it is null. Returns null if there is no folder, no
  * record in it, or a new folder whose case.md is not complete yet.
  */
-export async function readCaseFolder(
-  deps: CaseLookDeps,
+export async function readCaseEntry(
+  deps: ReadEntryDeps,
   id: string,
   known: CaseEntry | undefined,
   pass: ReadPass,

@@ -1,7 +1,7 @@
 /** Builds a case from its files as read: applies the baseline of a run, and collects the problems. */
 
 import { applyBaseline, type Baseline } from '../model/baseline.ts'
-import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation } from '../model/proof.ts'
@@ -11,14 +11,14 @@ import type { CaseEntry } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
 /** Returns the case with the values in force (those of the baseline, while there is one), and all its problems. */
-export function buildCaseFolder(
+export function buildCaseContents(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
   baseline: Baseline | undefined,
-): CaseFolder {
+): CaseContents {
   const effective = applyBaseline(caseValues(entry), baseline)
   const { sessions, ignored } = effective
-  const folder: CaseFolder = {
+  const folder: CaseContents = {
     ...effective,
     problems: [
       entry.file,
@@ -44,7 +44,7 @@ export function buildCaseFolder(
 }
 
 /** Returns the values in the files of a case; the newest session and proof are last. */
-export function caseValues(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
+export function caseValues(entry: CaseEntry): Pick<CaseContents, 'case' | 'sessions' | 'proofs'> {
   const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
     [...files.values()].map((file) => file.value).filter((value) => value !== null)
   return {

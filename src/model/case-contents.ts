@@ -8,7 +8,7 @@ import { byCreation, type Counted, type Proof } from './proof.ts'
 import type { Session, SessionEdit, SessionTexts, WrittenTexts } from './session.ts'
 
 /** Everything known about a case: the input of every decision. */
-export interface CaseFolder {
+export interface CaseContents {
   case: Case
   sessions: Session[]
   proofs: Proof[]
@@ -45,25 +45,25 @@ export type Edit =
   | { file: 'ignored-state'; state: Case['state'] }
 
 /** A decision: returns the edits for a case, or throws an AppError. It must be pure, as it may run twice. */
-export type Decide = (folder: CaseFolder) => Edit[]
+export type Decide = (folder: CaseContents) => Edit[]
 
-export function gateOf(folder: CaseFolder): Gate {
+export function gateOf(folder: CaseContents): Gate {
   return proofGate(folder.case.checklist, folder.proofs, folder.sessions)
 }
 
-export function shownState(folder: CaseFolder): Case['state'] {
+export function shownState(folder: CaseContents): Case['state'] {
   const { state } = folder.case
   return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // other states do not depend on the gate
 }
 
 /** Returns the session with this id. Throws `not_found`. */
-export function sessionOf(folder: CaseFolder, id: string): Session {
+export function sessionOf(folder: CaseContents, id: string): Session {
   const session = folder.sessions.find((each) => each.id === id)
   if (session) return session
   throw new AppError('not_found', `Case ${folder.case.id} has no session ${id}.`)
 }
 
-export function proofOf(folder: CaseFolder, id: string): Proof {
+export function proofOf(folder: CaseContents, id: string): Proof {
   const proof = folder.proofs.find((each) => each.id === id)
   if (proof) return proof
   throw new AppError('not_found', `Case ${folder.case.id} has no proof ${id}.`)
