@@ -127,7 +127,7 @@ export async function openReadingApp(
     lists: catalog.lists,
     texts,
     store: only<HttpDeps['store']>({ read }),
-    synchronizer: { freshen: readCase, freshenAll: readAll } as HttpDeps['synchronizer'],
+    refresher: { freshen: readCase, freshenAll: readAll } as HttpDeps['refresher'],
     start: {
       stage: () => 'begun',
       indexed: begun,

@@ -40,7 +40,7 @@ import { recordWorkspace } from './state/known-workspaces.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { readRecords } from './state/records.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
-import { createRecordSync } from './sync/record-sync.ts'
+import { createGitSync } from './sync/git-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
@@ -52,8 +52,8 @@ import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { createPendingHistory } from './workspace/pending-history.ts'
 import { createStepTails } from './workspace/step-tail.ts'
-import { watchEntries } from './workspace/sync/entries-watcher.ts'
-import type { Synchronizer } from './workspace/sync/synchronizer.ts'
+import { watchEntries } from './workspace/watching/entries-watcher.ts'
+import type { CatalogRefresher } from './workspace/watching/catalog-refresher.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 import { createWorktrees } from './worktrees/worktrees.ts'
 
@@ -62,7 +62,7 @@ export interface Service extends HttpDeps {
   stateDir: string
   database: Database
   git: GitActivity
-  synchronizer: Synchronizer
+  refresher: CatalogRefresher
   runGuard: RunGuard
   webhooks: OpenWebhooks
   /** What the hooks of agents read, which people run themselves. */
@@ -147,7 +147,7 @@ async function open(
   const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored })
   const { lists } = catalog
   const search = createSearch({ layout, database, catalog, lists, log })
-  const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
+  const { scan, refresher, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
     database,
     catalog,
@@ -216,7 +216,7 @@ async function open(
     catalog,
     store: records,
     scan,
-    synchronizer,
+    refresher,
     git,
     publish: caseChanges.publish,
     leftProcesses: options.leftProcesses,
@@ -254,14 +254,14 @@ async function open(
   const find = () => findWorkspaceProblems({ root, settings, readers, scan, database, environment })
   const problems = createWorkspaceProblems({ find, publisher, log })
   const worktrees = createWorktrees({ state, store: records, isRunningHere, sessions, now, log })
-  const sync = createRecordSync({
+  const sync = createGitSync({
     layout,
     stateDir: state.root,
     mutex,
     redactor,
     lateSaves,
     isRunningHere,
-    synchronizer,
+    refresher,
     entry: catalog.entry,
     lastNumber: sessions.lastNumber,
     writeIndex: index.write,
@@ -285,7 +285,7 @@ async function open(
   undo.add(() => runGuard.idle())
   undo.add(() => handEditHistory.close())
   undo.add(() => handEdits.close())
-  undo.add(() => synchronizer.close())
+  undo.add(() => refresher.close())
   undo.add(
     () => sessions.close(),
     () => providers.close(),
@@ -300,7 +300,7 @@ async function open(
     for (const part of [worktrees, sync, history]) await part.recover()
     plans.prune()
     runGuard.load()
-    await synchronizer.readAll(signal)
+    await refresher.readAll(signal)
     await leftovers.clear()
     await sessions.recover().then(worktrees.recoverHistory)
     stage = 'publishing'
@@ -322,8 +322,8 @@ async function open(
     })
     for (const id of unanswered) handEdits.onFileEdit(id)
     handEditHistory.begin()
-    synchronizer.start()
-    void synchronizer.watched().then(index.write) // a clone has no index.md
+    refresher.start()
+    void refresher.watched().then(index.write) // a clone has no index.md
     problems.begin()
     undo.add(problems.close, watchEntries(root, problems.readSoon, log))
     stage = 'begun'
@@ -335,7 +335,7 @@ async function open(
   const giveUpStart = () => giveUp.abort(stoppingError())
   undo.add(() => ended)
   undo.add(giveUpStart)
-  undo.add(git.stopWaiting, synchronizer.stopWaiting)
+  undo.add(git.stopWaiting, refresher.stopWaiting)
 
   return {
     layout,
@@ -359,14 +359,14 @@ async function open(
     caseChanges,
     outputs,
     git,
-    synchronizer,
+    refresher,
     runGuard,
     reader,
     eventLog,
     problems: problems.read,
     search,
-    watching: synchronizer.health,
-    watched: synchronizer.watched,
+    watching: refresher.health,
+    watched: refresher.watched,
     start: {
       indexed,
       begun,

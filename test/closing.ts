@@ -40,10 +40,10 @@ t.test('a service whose parts fail to close gives the workspace back', async (t)
     throw new Error('the search')
   }
   service.sessions.close = () => Promise.reject(new Error('the sessions'))
-  const { close: closeSynchronizer } = service.synchronizer
-  service.synchronizer.close = async () => {
-    await closeSynchronizer() // its watches would keep the process
-    throw new Error('the synchronizer')
+  const { close: closeRefresher } = service.refresher
+  service.refresher.close = async () => {
+    await closeRefresher() // its watches would keep the process
+    throw new Error('the refresher')
   }
   await t.rejects(service.close(), { message: /^3 parts failed to close: .*the search/ })
 

@@ -1,5 +1,5 @@
 /**
- * Where every change becomes an event: a request, a hand edit that the synchronizer read, a git checkout, an edit
+ * Where every change becomes an event: a request, a hand edit that the refresher read, a git checkout, an edit
  * made while no service ran. Events, and the row of the case that they are about, are one transaction.
  */
 

@@ -16,7 +16,7 @@ import type { Sessions } from '../sessions/sessions.ts'
 import type { SettingsSource } from '../settings/trusted-settings.ts'
 import type { HistoryLines } from '../state/history-lines.ts'
 import type { PlanTexts } from '../state/plans.ts'
-import type { RecordSync } from '../sync/record-sync.ts'
+import type { GitSync } from '../sync/git-sync.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
@@ -26,7 +26,7 @@ import type { Layout } from '../workspace/layout.ts'
 import type { WithTail } from '../workspace/step-tail.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
-import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import type { CatalogRefresher } from '../workspace/watching/catalog-refresher.ts'
 import type { Texts } from '../workspace/texts.ts'
 import type { Worktrees } from '../worktrees/worktrees.ts'
 import type { InboxJson } from './schemas/inbox.ts'
@@ -70,11 +70,11 @@ export interface HttpDeps {
   /** The sections of a session. Throws an `AppError` if its file cannot be read. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   reader: Reader
-  synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
+  refresher: Pick<CatalogRefresher, 'freshen' | 'freshenAll'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>
-  watching: Synchronizer['health']
+  watching: CatalogRefresher['health']
   start: Start
   historyLines: Pick<HistoryLines, 'of'>
   sessions: Sessions
@@ -87,7 +87,7 @@ export interface HttpDeps {
   /** The known agents on the PATH that act on files of a project on their own. */
   agents: readonly AgentSpec[]
   setup: Setup
-  sync: RecordSync
+  sync: GitSync
   worktrees: Worktrees
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'matching' | 'similar' | 'isReady'>

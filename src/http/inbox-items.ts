@@ -18,13 +18,13 @@ const MOST_ITEMS = 500
 
 export type OwnInboxDeps = Pick<
   HttpDeps,
-  'layout' | 'lists' | 'store' | 'sessionTexts' | 'conversations' | 'synchronizer'
+  'layout' | 'lists' | 'store' | 'sessionTexts' | 'conversations' | 'refresher'
 >
 
 /** What waits in the workspace of this service, newest first. `base` is its address. */
 export async function ownInbox(service: OwnInboxDeps, base: string | null): Promise<InboxJson> {
-  const { layout, lists, synchronizer } = service
-  await synchronizer.freshenAll()
+  const { layout, lists, refresher } = service
+  await refresher.freshenAll()
   const filters = { needs: NEEDS_YOU }
   const rows = lists.triage(filters, null, MOST_ITEMS).map(({ row }) => row)
   const name = basename(layout.root)

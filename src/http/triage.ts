@@ -18,11 +18,11 @@ export async function triageFilters(
   service: {
     lists: Pick<CaseLists, 'newest'>
     search: Pick<Search, 'matching'>
-    synchronizer: { freshenAll(): Promise<void> }
+    refresher: { freshenAll(): Promise<void> }
   },
   query: TriageQuery,
 ): Promise<CaseFilters> {
-  await service.synchronizer.freshenAll()
+  await service.refresher.freshenAll()
   const filters = await filtersFor(service.search, query)
   const needs = kindsOf(query.needs)
   if (needs) filters.needs = needs

@@ -26,7 +26,7 @@ import type { Baselines } from '../workspace/baselines.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Scan, ScanDeps } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
-import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import type { CatalogRefresher } from '../workspace/watching/catalog-refresher.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 
 /**
@@ -75,7 +75,7 @@ interface RunGuardDeps {
   files: Pick<BaselineStore, 'writeWatch' | 'removeWatch'>
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'invalidate'>
   store: Pick<Store, 'update'>
-  synchronizer: Pick<Synchronizer, 'freshenAll'>
+  refresher: Pick<CatalogRefresher, 'freshenAll'>
   git: Pick<GitActivity, 'waitUntilIdle'>
   scan: Pick<Scan, 'readAll'>
   publish: ScanDeps['publish']
@@ -252,7 +252,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     isWatching: () => runs.size > 0,
     begin: (run) =>
       order.run('runs', async () => {
-        await deps.synchronizer.freshenAll('all')
+        await deps.refresher.freshenAll('all')
         // read these before registering the run, else cases that are not loaded would get an empty baseline
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         const seconds = momentOfStart()

@@ -1,6 +1,6 @@
 /** Attributes of git with which it stores something else than the file has, such as those of git-crypt and git-lfs. */
 
-import type { RecordGit } from './record-git.ts'
+import type { MemoryGit } from './memory-git.ts'
 import { SyncStop } from './sync-stop.ts'
 import { withIndex } from './trees.ts'
 
@@ -11,7 +11,7 @@ const ATTRIBUTES = ['filter', 'working-tree-encoding', 'ident']
  * attributes are those of the working tree, and of a tree or commit if one is given.
  */
 export async function mustBeStoredPlainly(
-  git: RecordGit,
+  git: MemoryGit,
   paths: Iterable<string>,
   tree: string | null = null,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 /** Questions about commits. */
 
-import type { RecordGit } from './record-git.ts'
-import type { MergeReport } from './record-merge.ts'
+import type { MemoryGit } from './memory-git.ts'
+import type { MergeReport } from './memory-merge.ts'
 import { SyncStop } from './sync-stop.ts'
 import { emptyTree, type TreeChange } from './trees.ts'
 
 /** The last commit that both have; null if they share none. */
 export async function commonCommit(
-  git: RecordGit,
+  git: MemoryGit,
   ours: string,
   theirs: string,
 ): Promise<string | null> {
@@ -19,7 +19,7 @@ export async function commonCommit(
  * The base to merge a remote with that shares no commit: two clones may both have begun a record. A remote that is no
  * record is one that was given by mistake.
  */
-export async function unrelatedBase(git: RecordGit, theirs: string): Promise<string> {
+export async function unrelatedBase(git: MemoryGit, theirs: string): Promise<string> {
   const names = (await git.text(['ls-tree', '-z', '--name-only', theirs])).split('\0')
   const isRecord = git.prefix === '' && names.every((name) => /^(?:|cases|\..*|.*\.md)$/.test(name))
   if (isRecord) return emptyTree(git)
@@ -29,14 +29,14 @@ export async function unrelatedBase(git: RecordGit, theirs: string): Promise<str
   )
 }
 
-export async function timeOf(git: RecordGit, commit: string): Promise<string> {
+export async function timeOf(git: MemoryGit, commit: string): Promise<string> {
   const seconds = Number(await git.text(['show', '--no-patch', '--format=%ct', commit]))
   return new Date(seconds * 1000).toISOString()
 }
 
 /** The commits of `tip` that the remote does not have, as far as is known; `theirs` is its branch, if it has one. */
 export async function countUnpushed(
-  git: RecordGit,
+  git: MemoryGit,
   tip: string,
   { remote, theirs, paths = [] }: { remote: string; theirs: string | null; paths?: string[] },
 ): Promise<number> {
@@ -45,14 +45,14 @@ export async function countUnpushed(
 }
 
 /** What a new branch of the remote is compared with: a commit that the remote has on another branch, or nothing. */
-export async function pushedBase(git: RecordGit, tip: string, remote: string): Promise<string> {
+export async function pushedBase(git: MemoryGit, tip: string, remote: string): Promise<string> {
   const args = ['rev-list', '--boundary', '--topo-order', tip, '--not', `--remotes=${remote}`]
   const listed = await git.text(args)
   return /^-([0-9a-f]+)$/m.exec(listed)?.[1] ?? emptyTree(git)
 }
 
 export async function countCommits(
-  git: RecordGit,
+  git: MemoryGit,
   tip: string,
   without: string | null,
 ): Promise<number> {
@@ -61,7 +61,7 @@ export async function countCommits(
 }
 
 export function caseIdsIn(
-  { prefix }: RecordGit,
+  { prefix }: MemoryGit,
   changes: readonly Pick<TreeChange, 'path'>[],
 ): string[] {
   const start = `${prefix}cases/`
@@ -77,7 +77,7 @@ const RESTORED = 'deleted on one side and changed on the other, so it stays'
 
 /** The cases that were deleted here, and that others have restored in a merge, as its message says. */
 export async function restoredByOthers(
-  git: RecordGit,
+  git: MemoryGit,
   ours: string | null,
   theirs: string,
   incoming: readonly TreeChange[],

@@ -1,13 +1,13 @@
 /** What leaves this machine with a push: it is searched for secrets, and pushed. */
 
-import type { RecordGit, Upstream } from './record-git.ts'
+import type { MemoryGit, Upstream } from './memory-git.ts'
 import { mustHaveNoSecret, type NamedBlob, type Redact } from './secret-search.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
 import { GITLINK } from './trees.ts'
 
 /** Searches what the commits that the remote does not have add to every version of every file. */
 export async function mustPushNoSecret(
-  git: RecordGit,
+  git: MemoryGit,
   upstream: Upstream,
   tip: string,
   redact: Redact,
@@ -20,7 +20,7 @@ export async function mustPushNoSecret(
 
 /** The new files in commits, and the ids of what they replace. Of a merge, those that differ from all its parents. */
 async function unpushedFiles(
-  git: RecordGit,
+  git: MemoryGit,
   tip: string,
   remote: string,
 ): Promise<{ files: NamedBlob[]; known: Set<string> }> {
@@ -45,7 +45,7 @@ async function unpushedFiles(
 }
 
 /** Pushes a commit. Returns false if the remote has commits that are not here. Throws a `SyncStop` if it refuses. */
-export async function push(git: RecordGit, upstream: Upstream, tip: string): Promise<boolean> {
+export async function push(git: MemoryGit, upstream: Upstream, tip: string): Promise<boolean> {
   const { remote, name, branch, isSet } = upstream
   const args = ['push', '--porcelain', remote, `${tip}:refs/heads/${name}`]
   const { exit, stdout, stderr } = await remotely(git, args, 'push_failed')
@@ -72,7 +72,7 @@ export async function push(git: RecordGit, upstream: Upstream, tip: string): Pro
 }
 
 /** Gets the remote's branch. Returns its commit; null if the remote has no such branch yet. */
-export async function fetch(git: RecordGit, upstream: Upstream): Promise<string | null> {
+export async function fetch(git: MemoryGit, upstream: Upstream): Promise<string | null> {
   const { remote, name, ref } = upstream
   const args = [
     'fetch',
@@ -92,7 +92,7 @@ export async function fetch(git: RecordGit, upstream: Upstream): Promise<string 
   )
 }
 
-async function remotely(git: RecordGit, args: string[], code: 'push_failed' | 'fetch_failed') {
+async function remotely(git: MemoryGit, args: string[], code: 'push_failed' | 'fetch_failed') {
   try {
     return await git.run(args, { isRemote: true })
   } catch (error) {

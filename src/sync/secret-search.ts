@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { NOT_SECRETS_FILE } from '../workspace/record-paths.ts'
 import { knownSecrets } from './known-secrets.ts'
-import type { RecordGit } from './record-git.ts'
+import type { MemoryGit } from './memory-git.ts'
 import { SyncStop } from './sync-stop.ts'
 import { type Blobs, createBlobs } from './trees.ts'
 
@@ -43,7 +43,7 @@ const SOME = 200
 const MAX_NAMED = 5
 
 /** Throws a `SyncStop` if something new in these files looks like a secret. Other objects than files are passed over. */
-export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<void> {
+export async function mustHaveNoSecret(git: MemoryGit, search: Search): Promise<void> {
   const { files, known, redact, then } = search
   const found: Finding[] = []
   await inParts(git, files, async (blobs, { path, id }) => {
@@ -89,7 +89,7 @@ export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<
 
 /** Loads a part of the blobs at a time: all versions of all files may be large. */
 async function inParts<T extends { id: string }>(
-  git: RecordGit,
+  git: MemoryGit,
   all: readonly T[],
   look: (blobs: Blobs, each: T) => Promise<void>,
 ): Promise<void> {
@@ -139,7 +139,7 @@ function codeOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-async function allowedCodes({ top, prefix }: RecordGit): Promise<Set<string>> {
+async function allowedCodes({ top, prefix }: MemoryGit): Promise<Set<string>> {
   const read = await readRegular(join(top, prefix, NOT_SECRETS_FILE), { maxBytes: 1024 * 1024 })
   return new Set(read.ok ? read.bytes.toString().match(/^[\da-f]{12}\b/gm) : [])
 }

@@ -1,7 +1,7 @@
 import type { MemoryKind } from '../git/memory-kind.ts'
 import type { BrokenFile } from './broken-files.ts'
-import type { CaseName } from './record-commit.ts'
-import type { MergeReport } from './record-merge.ts'
+import type { CaseName } from './memory-commit.ts'
+import type { MergeReport } from './memory-merge.ts'
 import type { StopCode } from './sync-stop.ts'
 
 /**

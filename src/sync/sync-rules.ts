@@ -4,12 +4,12 @@ import { unfinishedWork } from '../git/unfinished-work.ts'
 import { counted } from '../model/amounts.ts'
 import { brokenFiles } from './broken-files.ts'
 import { countUnpushed } from './history.ts'
-import { isShared, type RecordGit, type Upstream } from './record-git.ts'
+import { isShared, type MemoryGit, type Upstream } from './memory-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'
 import { type Blobs, below, GITLINK, type TreeChange } from './trees.ts'
 
-export function mustBeFinished(git: RecordGit): void {
+export function mustBeFinished(git: MemoryGit): void {
   const work = unfinishedWork(git.gitDir)
   if (work === null) return
   throw new SyncStop(
@@ -56,7 +56,7 @@ export async function mustNotBreak(
   result.broken = broken
 }
 
-export function mustTouchRecordAlone(git: RecordGit, incoming: readonly TreeChange[]): void {
+export function mustTouchRecordAlone(git: MemoryGit, incoming: readonly TreeChange[]): void {
   const other = incoming.find(({ path }) => !isShared(git, path))
   if (!other) return
   throw new SyncStop(
@@ -67,7 +67,7 @@ export function mustTouchRecordAlone(git: RecordGit, incoming: readonly TreeChan
 
 /** Code that is committed but not pushed is pushed by its author. */
 export async function mustBeRecord(
-  git: RecordGit,
+  git: MemoryGit,
   tip: string,
   { remote, branch, isSet, theirs }: Upstream & { theirs: string | null },
 ): Promise<void> {
@@ -103,7 +103,7 @@ interface LeftWork {
 }
 
 /** What a person must do to finish what git has begun. */
-export function unfinished(git: RecordGit, { work, resolved, edited, left }: LeftWork): SyncStop {
+export function unfinished(git: MemoryGit, { work, resolved, edited, left }: LeftWork): SyncStop {
   const done =
     resolved.length === 0
       ? `A ${work} is not finished in ${git.top}.`

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readJsonFile } from '../files/json-file.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { countCommits, countUnpushed } from './history.ts'
-import { findUpstream, isShared, openRecordGit } from './record-git.ts'
+import { findUpstream, isShared, openMemoryGit } from './memory-git.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import { mustBeFinished } from './sync-rules.ts'
 import { SyncStop } from './sync-stop.ts'
@@ -29,7 +29,7 @@ export async function readSyncStatus(
     last: (await readJsonFile(lastResultFile(stateDir))) as SyncResult | null,
   }
   try {
-    const git = await openRecordGit(root, memoryRoot)
+    const git = await openMemoryGit(root, memoryRoot)
     found.kind = git.kind
     const changed = await git.text([
       'status',

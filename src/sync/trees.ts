@@ -7,7 +7,7 @@ import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
 import { readBlobs } from '../git/contents.ts'
 import type { MergeFile } from '../markdown/merging/folder.ts'
-import type { RecordGit } from './record-git.ts'
+import type { MemoryGit } from './memory-git.ts'
 import { SyncStop } from './sync-stop.ts'
 
 export interface TreeFile {
@@ -28,7 +28,7 @@ export interface TreeChange {
 
 /** What differs between two trees, as paths from the top. Only below `prefix` if it is given. */
 export async function treeChanges(
-  git: RecordGit,
+  git: MemoryGit,
   [before, after]: readonly [string, string],
   prefix = '',
 ): Promise<TreeChange[]> {
@@ -51,7 +51,7 @@ const MAX_FOLDERS_AT_ONCE = 200
 
 /** The files of a tree in some folders, by their path from the top. */
 export async function filesIn(
-  git: RecordGit,
+  git: MemoryGit,
   tree: string,
   folders: readonly string[],
 ): Promise<Map<string, TreeFile>> {
@@ -91,7 +91,7 @@ export interface Blobs {
   file(file: TreeFile): MergeFile
 }
 
-export function createBlobs(git: RecordGit): Blobs {
+export function createBlobs(git: MemoryGit): Blobs {
   /** Null for what is no blob. */
   const loaded = new Map<string, Buffer | null>()
 
@@ -132,7 +132,7 @@ export function createBlobs(git: RecordGit): Blobs {
 
 /** Returns the tree that a commit or tree becomes with these files; null removes one. */
 export async function editedTree(
-  git: RecordGit,
+  git: MemoryGit,
   tree: string,
   edits: ReadonlyMap<string, TreeFile | null>,
 ): Promise<string> {
@@ -157,7 +157,7 @@ const INDEX_NAME = 'casefile-sync'
 
 /** Runs `work` with an index that is not the user's, and removes it. */
 export async function withIndex<T>(
-  git: RecordGit,
+  git: MemoryGit,
   work: (env: { GIT_INDEX_FILE: string }, path: string) => Promise<T>,
 ): Promise<T> {
   const path = join(
@@ -172,14 +172,14 @@ export async function withIndex<T>(
 }
 
 /** Removes the indexes of a process that was killed. Only the owner of the memory root may call this. */
-export async function removeIndexes(git: RecordGit): Promise<void> {
+export async function removeIndexes(git: MemoryGit): Promise<void> {
   const names = await entriesIn(git.gitDir)
   for (const name of names.filter((each) => /^casefile-sync-\d+-/.test(each)))
     await rm(join(git.gitDir, name), { force: true })
 }
 
 /** Copies the user's index, if there is one, with what it knows of the files on the disk. */
-export async function copyIndex(git: RecordGit, to: string): Promise<void> {
+export async function copyIndex(git: MemoryGit, to: string): Promise<void> {
   try {
     await copyFile(join(git.gitDir, 'index'), to)
   } catch (error) {
@@ -188,7 +188,7 @@ export async function copyIndex(git: RecordGit, to: string): Promise<void> {
 }
 
 /** The empty tree, which every repository knows. */
-export async function emptyTree(git: RecordGit): Promise<string> {
+export async function emptyTree(git: MemoryGit): Promise<string> {
   const format = (await git.text(['rev-parse', '--show-object-format'])).trim()
   return hash(format === 'sha256' ? 'sha256' : 'sha1', 'tree 0\0')
 }

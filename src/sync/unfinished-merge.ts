@@ -9,8 +9,8 @@ import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Side } from '../markdown/merging/folder.ts'
 import { mustBeStoredPlainly } from './attributes.ts'
 import { caseIdsIn } from './history.ts'
-import { filesChanging } from './record-commit.ts'
-import type { RecordGit } from './record-git.ts'
+import { filesChanging } from './memory-commit.ts'
+import type { MemoryGit } from './memory-git.ts'
 import {
   emptyReport,
   type MergeReport,
@@ -18,7 +18,7 @@ import {
   mergeUnits,
   type TreeFiles,
   unitOf,
-} from './record-merge.ts'
+} from './memory-merge.ts'
 import { type Blobs, below, type TreeFile } from './trees.ts'
 
 export interface Resolution extends MergeReport {
@@ -47,7 +47,7 @@ function stagesOf(work: UnfinishedWork): Stages {
 const MAX_BYTES = 64 * 1024 * 1024
 
 export async function resolveConflicts(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   options: ResolutionOptions,
 ): Promise<Resolution> {
@@ -87,7 +87,7 @@ export async function resolveConflicts(
 
 /** The files of git's index by stage; a file without a conflict is the same on all sides. */
 async function stagedFiles(
-  git: RecordGit,
+  git: MemoryGit,
   stages: Stages,
   args: string[],
 ): Promise<{ paths: Set<string>; files: TreeFiles }> {
@@ -107,7 +107,7 @@ async function stagedFiles(
 
 /** Whether the file is as git has left it: a version of one side, or lines of both between conflict markers. */
 async function isUntouched(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   path: string,
   files: TreeFiles,
@@ -131,7 +131,7 @@ function linesOf(text: string): string[] {
 
 /** `present` is what git has of a file that is not in conflict: it is replaced only if it is still the same. */
 async function writeResolved(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   path: string,
   wanted: TreeFile | null,

@@ -15,8 +15,8 @@ import { readRegular } from '../files/safe-read.ts'
 import { gitFailed } from '../git/git-error.ts'
 import { AppError } from '../model/app-error.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
-import { filesChanging, gitBusy, moveBranch } from './record-commit.ts'
-import type { RecordGit } from './record-git.ts'
+import { filesChanging, gitBusy, moveBranch } from './memory-commit.ts'
+import type { MemoryGit } from './memory-git.ts'
 import { nestedRepository } from './sync-rules.ts'
 import {
   type Blobs,
@@ -46,7 +46,7 @@ const MAX_BYTES = 1024 * 1024 * 1024
 
 /** Throws a `SyncStop` if a file is not as in HEAD (then nothing has changed), or if another git works here. */
 export async function moveTo(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   update: TreeUpdate,
   trackerFor: TrackerFor,
@@ -72,7 +72,7 @@ export async function moveTo(
 }
 
 async function moveFiles(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   { from, to, changes }: TreeUpdate,
   trackerFor: TrackerFor,
@@ -102,13 +102,13 @@ export function isInterrupted(gitDir: string): boolean {
 }
 
 /** The commit that the files were being moved to; null if they were not. */
-export async function readTarget({ gitDir }: Pick<RecordGit, 'gitDir'>): Promise<string | null> {
+export async function readTarget({ gitDir }: Pick<MemoryGit, 'gitDir'>): Promise<string | null> {
   const read = await readRegular(join(gitDir, TARGET), { maxBytes: 100 })
   return read.ok ? read.bytes.toString().trim() : null
 }
 
 /** Undoes what a sync that was killed has begun to write. Returns whether there was something. */
-export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
+export async function recover(git: MemoryGit, blobs: Blobs): Promise<boolean> {
   await removeIndexes(git)
   const lock = join(git.gitDir, 'index.lock')
   const read = await readRegular(lock, { maxBytes: 100 })
@@ -139,7 +139,7 @@ function inOrder(changes: readonly TreeChange[]): TreeChange[] {
   return [...changes].sort((a, b) => rank(a) - rank(b))
 }
 
-async function lockIndex(git: RecordGit): Promise<() => Promise<void>> {
+async function lockIndex(git: MemoryGit): Promise<() => Promise<void>> {
   const path = join(git.gitDir, 'index.lock')
   try {
     const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644)
@@ -159,7 +159,7 @@ function isTaken(error: unknown): boolean {
 }
 
 async function replaceFile(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   { path, before, after }: TreeChange,
   trackerFor: TrackerFor,
@@ -194,7 +194,7 @@ function isRepository(file: TreeFile | null): boolean {
 }
 
 /** As git does, it removes an empty folder only. A repository that stays is refused by the next sync. */
-async function removeRepository(git: RecordGit, path: string): Promise<boolean> {
+async function removeRepository(git: MemoryGit, path: string): Promise<boolean> {
   const place = join(git.top, path)
   try {
     if ((await lstatOrNull(place))?.isDirectory()) await rmdir(place)
@@ -216,7 +216,7 @@ function modeOf({ mode }: TreeFile): number {
 
 /** What the file is on the disk: a filter such as git-lfs may store something else in git. */
 async function contentOf(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   path: string,
   { id }: TreeFile,
@@ -232,7 +232,7 @@ const AWAY = '.casefile-sync-removed.tmp'
 const AWAY_PATH = '.casefile-sync-path.tmp'
 
 /** Moves the file away first, so that a save made meanwhile can be put back. */
-async function removeFile(git: RecordGit, place: string, expect: Buffer): Promise<void> {
+async function removeFile(git: MemoryGit, place: string, expect: Buffer): Promise<void> {
   const [away, note] = awayIn(git)
   await writeDurable(note, Buffer.from(place))
   try {
@@ -253,12 +253,12 @@ async function removeFile(git: RecordGit, place: string, expect: Buffer): Promis
   await removeEmptyFolders(git, dirname(place))
 }
 
-function awayIn({ top, prefix }: RecordGit): [away: string, note: string] {
+function awayIn({ top, prefix }: MemoryGit): [away: string, note: string] {
   return [join(top, prefix, AWAY), join(top, prefix, AWAY_PATH)]
 }
 
 /** Puts the file back that was being removed. */
-async function putBack(git: RecordGit): Promise<void> {
+async function putBack(git: MemoryGit): Promise<void> {
   const [away, note] = awayIn(git)
   const [path, file] = await Promise.all([
     readRegular(note, { maxBytes: 64 * 1024 }),
@@ -274,7 +274,7 @@ async function putBack(git: RecordGit): Promise<void> {
   await rm(note, { force: true })
 }
 
-async function removeEmptyFolders(git: RecordGit, folder: string): Promise<void> {
+async function removeEmptyFolders(git: MemoryGit, folder: string): Promise<void> {
   for (let at = folder; at.startsWith(join(git.top, git.prefix, 'cases/')); at = dirname(at)) {
     try {
       await rmdir(at)
@@ -313,7 +313,7 @@ async function linkAt(place: string): Promise<string | null> {
 }
 
 /** Puts files back that are as a change has written them; a file that somebody has saved since stays. */
-async function undo(git: RecordGit, blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
+async function undo(git: MemoryGit, blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
   for (const { path, before, after } of inOrder(changes).reverse()) {
     try {
       const place = join(git.top, path)
@@ -330,7 +330,7 @@ async function undo(git: RecordGit, blobs: Blobs, changes: readonly TreeChange[]
 }
 
 async function hasContent(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   path: string,
   file: TreeFile,
@@ -353,7 +353,7 @@ async function lstatOrNull(place: string) {
 
 /** Puts the new entries into a copy of git's index. What is staged besides stays staged. */
 async function fillIndex(
-  git: RecordGit,
+  git: MemoryGit,
   env: { GIT_INDEX_FILE: string },
   path: string,
   changes: readonly TreeChange[],
@@ -367,7 +367,7 @@ async function fillIndex(
 }
 
 /** After a kill between the move of the branch and that of the index. */
-async function resetIndex(git: RecordGit): Promise<void> {
+async function resetIndex(git: MemoryGit): Promise<void> {
   const spec = git.prefix === '' ? [] : ['--', `:(top,literal)${git.prefix.slice(0, -1)}`]
   await git.run(['reset', '--mixed', '--quiet', ...spec])
 }

@@ -15,7 +15,7 @@ import { HISTORY_FILE, type HistoryEntry } from '../model/history.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
-import { endingOf } from './sync/stability.ts'
+import { endingOf } from './watching/stability.ts'
 
 /**
  * Opens history.md to append the lines that it does not have; it is made if there is none. Throws `unreadable_file` for a

@@ -9,7 +9,7 @@ import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
 import { isSettled } from './record.ts'
-import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
+import { endingOf, isComplete, type ReadPass } from './watching/stability.ts'
 
 /** A memory file as last read. Its text is not stored, as only the fact of a change is published. */
 export interface NoteFile {

@@ -1,6 +1,6 @@
 /**
  * Reads the files of one case: lists its folders, compares stamps, reads changed files. Requests, the start and the
- * synchronizer read cases with it.
+ * refresher read cases with it.
  */
 
 import { basename } from 'node:path'
@@ -25,7 +25,7 @@ import { type NoteFile, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
-import type { ReadPass } from './sync/stability.ts'
+import type { ReadPass } from './watching/stability.ts'
 import { unservedNames } from './unserved-names.ts'
 
 export interface ReadEntryDeps extends ReaderDeps {

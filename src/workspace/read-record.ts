@@ -8,7 +8,7 @@ import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
 import { isSettled, type RecordFile } from './record.ts'
-import { endingOf, isComplete, type ReadPass } from './sync/stability.ts'
+import { endingOf, isComplete, type ReadPass } from './watching/stability.ts'
 
 /** How to read one file: its known record, and either the pass that reads it or the text just written. */
 export interface Reading<T> {

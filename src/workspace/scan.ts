@@ -1,5 +1,5 @@
 /**
- * Reads cases from their files: one case on request of the synchronizer, or all at start and in a rescan. The
+ * Reads cases from their files: one case on request of the refresher, or all at start and in a rescan. The
  * publisher turns the changes into events.
  */
 
@@ -22,13 +22,13 @@ import { hasMany, isUnchanged } from './index/case-stamps.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
 import { restoreMissingSession } from './restore-missing.ts'
-import { isEditorFile } from './sync/editor-files.ts'
+import { isEditorFile } from './watching/editor-files.ts'
 import {
   type AcceptPolicy,
   createReadPass,
   createStabilityDetector,
   type ReadPass,
-} from './sync/stability.ts'
+} from './watching/stability.ts'
 
 /** Reads changed files into the catalog and publishes the changes, with the case's mutex. */
 export interface Scan {

@@ -28,8 +28,8 @@ import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
-import type { WaitsFor } from './sync/stability.ts'
-import type { Synchronizer } from './sync/synchronizer.ts'
+import type { WaitsFor } from './watching/stability.ts'
+import type { CatalogRefresher } from './watching/catalog-refresher.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit } from './write-edit.ts'
 
@@ -94,7 +94,7 @@ export interface StoreDeps extends EditWriterDeps {
   mutex: KeyedMutex
   trash: string
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
-  synchronizer: Pick<Synchronizer, 'freshen' | 'checkRoot'>
+  refresher: Pick<CatalogRefresher, 'freshen' | 'checkRoot'>
   git: Pick<GitActivity, 'waitUntilIdle'>
   /** How long a write waits for git to finish. */
   gitTimeoutMs?: number | undefined
@@ -138,7 +138,7 @@ export function createStore(deps: StoreDeps): Store {
   }
 
   async function read(id: string): Promise<CaseContents> {
-    await deps.synchronizer.freshen(id)
+    await deps.refresher.freshen(id)
     return folderOf(id)
   }
 
@@ -210,7 +210,7 @@ export function createStore(deps: StoreDeps): Store {
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) {
         await deps.ownership.memoryRootMade()
-        deps.synchronizer.checkRoot()
+        deps.refresher.checkRoot()
       }
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history, lines })

@@ -5,7 +5,7 @@ import { isConflictCopy } from '../model/conflict-copy.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
-import { isEditorFile } from './sync/editor-files.ts'
+import { isEditorFile } from './watching/editor-files.ts'
 
 /**
  * Returns a problem for each markdown file with an unsupported name in a case folder (`.`), its sessions/ or proof/.

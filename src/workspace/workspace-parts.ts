@@ -1,4 +1,4 @@
-/** Creates the parts of this folder: scan, synchronizer, store, late saves. Called by `service.ts`. */
+/** Creates the parts of this folder: scan, refresher, store, late saves. Called by `service.ts`. */
 
 import type { GitActivity } from '../git/activity.ts'
 import type { Database } from '../state/database.ts'
@@ -11,8 +11,8 @@ import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanDeps } from './scan.ts'
 import { createStore, type Store, type StoreDeps } from './store.ts'
-import { createDueQueue } from './sync/due-queue.ts'
-import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
+import { createDueQueue } from './watching/due-queue.ts'
+import { createCatalogRefresher, type CatalogRefresher } from './watching/catalog-refresher.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
 import { trailSources } from './true-trail.ts'
@@ -22,7 +22,7 @@ export interface WorkspaceParts {
   /** Reads files into the catalog. */
   scan: Scan
   /** Decides when they are read. */
-  synchronizer: Synchronizer
+  refresher: CatalogRefresher
   /** Writes files. */
   store: Store
   lateSaves: LateSaves
@@ -76,10 +76,10 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     ...shared,
     sawFolder: leftovers.saw,
     onUnstable: queue.add,
-    takeChanged: (id) => synchronizer.takeChanged(id),
-    mustReadAll: (id) => synchronizer.mustReadAll(id),
+    takeChanged: (id) => refresher.takeChanged(id),
+    mustReadAll: (id) => refresher.mustReadAll(id),
   })
-  const synchronizer: Synchronizer = createSynchronizer({
+  const refresher: CatalogRefresher = createCatalogRefresher({
     layout,
     catalog,
     scan,
@@ -110,11 +110,11 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     lateSaves,
     texts,
     trash: state.trash,
-    synchronizer,
+    refresher,
   })
   return {
     scan,
-    synchronizer,
+    refresher,
     store,
     lateSaves,
     texts,

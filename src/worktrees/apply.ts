@@ -12,8 +12,8 @@ import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import type { WorktreeNote, WorktreeNotes } from '../snapshots/worktree-notes.ts'
-import { makeCommit } from '../sync/record-commit.ts'
-import { openTreeGit, type RecordGit } from '../sync/record-git.ts'
+import { makeCommit } from '../sync/memory-commit.ts'
+import { openTreeGit, type MemoryGit } from '../sync/memory-git.ts'
 import { SyncStop } from '../sync/sync-stop.ts'
 import { createBlobs, type TreeChange, treeChanges } from '../sync/trees.ts'
 import { isInterrupted, moveTo, readTarget, recover } from '../sync/working-tree.ts'
@@ -94,7 +94,7 @@ function cannot(why: string): AppError {
 
 /** Only the service writes the record, and its files would be merged as texts. */
 async function mustSpareRecord(
-  git: RecordGit,
+  git: MemoryGit,
   { record, branch }: WorktreeNote,
   between: readonly [string, string],
 ): Promise<void> {
@@ -116,7 +116,7 @@ interface Merge {
   note: WorktreeNote
 }
 
-async function mergedTree(git: RecordGit, { head, theirs, branch, note }: Merge): Promise<string> {
+async function mergedTree(git: MemoryGit, { head, theirs, branch, note }: Merge): Promise<string> {
   const args = ['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages', head, theirs]
   const { exit, stdout, stderr } = await git.run(args)
   const [tree = '', ...rest] = stdout.toString().split('\0')
@@ -132,7 +132,7 @@ async function mergedTree(git: RecordGit, { head, theirs, branch, note }: Merge)
 
 /** A file that a person has changed, or put where the merge makes one, is never replaced. */
 async function mustBeClean(
-  git: RecordGit,
+  git: MemoryGit,
   changes: readonly TreeChange[],
   branch: string,
 ): Promise<void> {
@@ -151,7 +151,7 @@ async function mustBeClean(
 }
 
 function mergeCommit(
-  git: RecordGit,
+  git: MemoryGit,
   { tree, head, theirs, branch, note, session }: Merge & { tree: string; session: Session },
 ): Promise<string> {
   const plan = lastOf(session.trail, 'plan_approved')?.fields.plan_sha256

@@ -64,7 +64,7 @@ async function settled(
   const filename = `m-${randomUUID()}.md`
   await renameOver(app.file(marker, filename), 'x\n')
   await published.next(({ payload }) => payload.filename === filename)
-  await app.service.synchronizer.freshenAll('all')
+  await app.service.refresher.freshenAll('all')
   await app.service.eventLog.flushed()
 }
 

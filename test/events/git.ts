@@ -149,7 +149,7 @@ async function openRepository(
       const filename = `m${turn++}.md`
       await renameOver(app.file(MARKER, filename), 'x\n')
       await published.next(({ payload }) => payload.filename === filename)
-      await app.service.synchronizer.freshenAll('all')
+      await app.service.refresher.freshenAll('all')
       await app.service.eventLog.flushed()
     },
   }
@@ -687,8 +687,8 @@ t.test(
     await app.restart()
     t.same([await sessions(), await problems()], [0, []], 'it was not known here')
     git('checkout', '--quiet', '--', '.')
-    await app.service.synchronizer.rescan()
-    await app.service.synchronizer.freshenAll()
+    await app.service.refresher.rescan()
+    await app.service.refresher.freshenAll()
     t.equal(await sessions(), 1)
     await app.close()
     rmSync(app.file(id, 'sessions', '1.md'))

@@ -116,7 +116,7 @@ t.test('each folder of cases is watched once, and none behind a link', onLinux, 
     for (let n = 0; n < 3000 && count() !== expected; n++) await delay(10)
     t.equal(count(), expected)
   }
-  await app.service.synchronizer.rescan()
+  await app.service.refresher.rescan()
   t.equal(count(), first, 'a rescan sets none again')
   rmSync(app.file(one, 'proof'), { recursive: true })
   symlinkSync(join(app.root, 'outside'), app.file(one, 'proof'))
@@ -125,7 +125,7 @@ t.test('each folder of cases is watched once, and none behind a link', onLinux, 
   mkdirSync(app.file(one, 'more'))
   const id = randomUUID()
   symlinkSync(join(app.root, 'outside'), app.file(id))
-  await app.service.synchronizer.rescan()
+  await app.service.refresher.rescan()
   await becomes(first - 1)
   t.equal((await app.request('GET', `/cases/${id}`)).status, 404)
   t.match((await app.request('GET', '/health')).json.problems, [

@@ -38,8 +38,8 @@ async function open(t: Test, folder: string): Promise<Opened> {
     stateDir,
     async events() {
       await served.service.start.begun
-      await served.service.synchronizer.rescan()
-      await served.service.synchronizer.freshenAll()
+      await served.service.refresher.rescan()
+      await served.service.refresher.freshenAll()
       await served.service.eventLog.flushed()
       const found: string[] = []
       for await (const { envelope } of served.service.eventLog.read(0)) {

@@ -12,7 +12,7 @@ const app = await openTestService(t, { files, trust: true })
 git(app.root, 'init', '--quiet')
 
 async function similarTo(id: string): Promise<readonly ResolvedCase[]> {
-  await app.service.synchronizer.freshenAll()
+  await app.service.refresher.freshenAll()
   return similarResolvedCases(app.service, id, 5)
 }
 const pageOf = async (id: string) => (await app.request('GET', `/case/${id}`)).text

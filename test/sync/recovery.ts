@@ -10,7 +10,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openRecordGit } from '../../src/sync/record-git.ts'
+import { openMemoryGit } from '../../src/sync/memory-git.ts'
 import { createBlobs } from '../../src/sync/trees.ts'
 import { isInterrupted, recover } from '../../src/sync/working-tree.ts'
 import { isLong } from '../fixtures/full.ts'
@@ -83,7 +83,7 @@ const leftIn = (memory: string) =>
   readdirSync(join(memory, '.git')).filter((name) => /casefile-sync|lock/.test(name))
 
 async function recovered({ memory }: { memory: string }): Promise<boolean> {
-  const git = await openRecordGit(join(memory, '..'), memory, {})
+  const git = await openMemoryGit(join(memory, '..'), memory, {})
   return recover(git, createBlobs(git))
 }
 

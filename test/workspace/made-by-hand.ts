@@ -161,7 +161,7 @@ t.test('what is no case is a problem of the workspace, and is left alone', async
 
   const copy = `cases/${idOf(4)}/case (1).md`
   const isCopy = async () => {
-    await app.service.synchronizer.rescan()
+    await app.service.refresher.rescan()
     const { problems } = (await app.request('GET', '/health')).json
     return problems.some(({ file }: { file: string }) => file === copy)
   }

@@ -561,9 +561,9 @@ t.test(
     await must(app, 'DELETE', `/cases/${secret.id}`)
     await must(app, 'PUT', `/cases/${other.id}`, { description: 'It says slithy.' })
     // a folder of cases that was never seen whole may be being copied, so that what it lacks is not gone at once
-    await app.service.synchronizer.rescan()
+    await app.service.refresher.rescan()
     rmSync(app.file(byHand.id), { recursive: true })
-    await app.service.synchronizer.rescan()
+    await app.service.refresher.rescan()
     await must(app, 'GET', '/cases')
     t.strictSame(await titles('zitherist'), [])
     t.strictSame(await titles('slithy'), ['Other'])

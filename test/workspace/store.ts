@@ -134,7 +134,7 @@ t.test('while lists look at the disk each change is told once, and in its order'
   let isDone = false
   const lists = (async () => {
     while (!isDone) {
-      await app.service.synchronizer.rescan()
+      await app.service.refresher.rescan()
       await app.request('GET', '/cases')
     }
   })()
@@ -319,11 +319,11 @@ t.test('no case is made or read through a link in place of the folder of cases',
   const { id } = await app.newCase({ title: 'Now' })
   renameSync(join(app.memory, 'cases'), join(app.root, 'elsewhere', 'cases'))
   symlinkSync('../elsewhere/cases', join(app.memory, 'cases'))
-  await app.service.synchronizer.rescan()
+  await app.service.refresher.rescan()
   t.match(await health(), [{ code: 'symbolic_link', file: 'cases' }])
   t.equal((await get(app, id)).title, 'Now', 'what was known is served')
   rmSync(join(app.memory, 'cases'))
   renameSync(join(app.root, 'elsewhere', 'cases'), join(app.memory, 'cases'))
-  await app.service.synchronizer.rescan()
+  await app.service.refresher.rescan()
   t.strictSame(await health(), [])
 })

@@ -87,8 +87,8 @@ export const caseEndpoints = [
     errors: [...LIST_ERRORS, 'unknown_state'],
     example: { query: { state: ['BLOCKED', 'PLANNING'] } },
     async handle({ c, service, query }) {
-      const { catalog, lists, search, synchronizer } = service
-      await synchronizer.freshenAll()
+      const { catalog, lists, search, refresher } = service
+      await refresher.freshenAll()
       // the catalog keeps the whole list as one buffer until something changes
       if (Object.keys(query).length === 0) {
         return bytesWithETag(c, catalog.listJson(), 'application/json')

@@ -64,11 +64,11 @@ export interface SearchParams extends Partial<Record<FilterName, string[] | unde
 
 /** The results of `GET /search`, and how many cases match in total. */
 export async function search(
-  service: Pick<HttpDeps, 'search' | 'catalog' | 'synchronizer'>,
+  service: Pick<HttpDeps, 'search' | 'catalog' | 'refresher'>,
   { limit = SEARCH_LIMIT.default, ...params }: SearchParams,
 ): Promise<{ total: number; found: FoundCaseJson[] }> {
   const query = searchFor(params)
-  await service.synchronizer.freshenAll()
+  await service.refresher.freshenAll()
   const { total, hits } = await service.search.find(query, limit)
   const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
     const row = service.catalog.row(id)

@@ -66,7 +66,7 @@ export const systemEndpoints = [
 /** Reads known changes first, except while indexing. */
 async function readHealth(service: HttpDeps): Promise<HealthJson> {
   const indexing = service.start.stage() === 'indexing'
-  if (!indexing) await service.synchronizer.freshenAll('none')
+  if (!indexing) await service.refresher.freshenAll('none')
   const { watching, trouble } = service.watching()
   const problems = await service.problems()
   return {

@@ -22,7 +22,7 @@ export interface Listing {
 
 /** The page with this number, or the last one. Rejects what `GET /triage` rejects. */
 export async function listing(
-  service: Pick<HttpDeps, 'catalog' | 'lists' | 'search' | 'synchronizer'>,
+  service: Pick<HttpDeps, 'catalog' | 'lists' | 'search' | 'refresher'>,
   filters: Filters,
   wantedPage: number,
 ): Promise<Listing> {

@@ -17,7 +17,7 @@ export function newCaseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(NEW_CASE, pageHeaders(), async (c) => {
-    await service.synchronizer.freshenAll()
+    await service.refresher.freshenAll()
     const words = wordsOf(service.lists)
     const settings = await service.settings()
     const place = { root: service.layout.root, workdir: null, settings }

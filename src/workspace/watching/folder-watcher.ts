@@ -1,4 +1,4 @@
-/** Watches the memory root with chokidar and reports changed cases to the synchronizer. It reads no file. */
+/** Watches the memory root with chokidar and reports changed cases to the refresher. It reads no file. */
 
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -12,7 +12,7 @@ import { isEditorFile } from './editor-files.ts'
 
 /**
  * Watches the memory root, the folder of all cases, and of each case its folder, `sessions` and `proof`. An event only
- * says which case to read; the synchronizer then compares the files themselves.
+ * says which case to read; the refresher then compares the files themselves.
  */
 export interface FolderWatcher {
   /** Watches the current folders, which may have been replaced since. */

@@ -17,7 +17,7 @@ import type { CaseEntry } from '../workspace/case-entry.ts'
 import type { ReplacedFileTrackers } from '../workspace/late-saves/trackers.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
-import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import type { CatalogRefresher } from '../workspace/watching/catalog-refresher.ts'
 import { mustBeStoredPlainly } from './attributes.ts'
 import { brokenFiles } from './broken-files.ts'
 import {
@@ -32,9 +32,9 @@ import {
   unrelatedBase,
 } from './history.ts'
 import { fetch, mustPushNoSecret, push } from './outgoing.ts'
-import { casesIn, changedFiles, commitRecord, makeCommit } from './record-commit.ts'
-import { findUpstream, openRecordGit, type RecordGit, type Upstream } from './record-git.ts'
-import { emptyReport, mergeTrees } from './record-merge.ts'
+import { casesIn, changedFiles, commitMemory, makeCommit } from './memory-commit.ts'
+import { findUpstream, openMemoryGit, type MemoryGit, type Upstream } from './memory-git.ts'
+import { emptyReport, mergeTrees } from './memory-merge.ts'
 import { mustHaveNoSecret } from './secret-search.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
@@ -52,7 +52,7 @@ import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from
 import { resolveConflicts } from './unfinished-merge.ts'
 import { isInterrupted, moveTo, recover } from './working-tree.ts'
 
-export interface RecordSync {
+export interface GitSync {
   sync(options: { dryRun: boolean }): Promise<SyncResult>
   status(): Promise<SyncStatus>
   /** What `status` found last; null before the first. */
@@ -63,14 +63,14 @@ export interface RecordSync {
   idle(): Promise<void>
 }
 
-export interface RecordSyncDeps {
+export interface GitSyncDeps {
   layout: Layout
   stateDir: string
   mutex: KeyedMutex
   redactor: Pick<Redactor, 'text'>
   lateSaves: ReplacedFileTrackers
   isRunningHere(sessionId: string): boolean
-  synchronizer: Pick<Synchronizer, 'checkRoot' | 'freshen'>
+  refresher: Pick<CatalogRefresher, 'checkRoot' | 'freshen'>
   entry(caseId: string): CaseEntry | undefined
   /** The last session number of a case that this machine remembers. */
   lastNumber(caseId: string): number
@@ -84,7 +84,7 @@ const ATTEMPTS = 5
 const FIRST_WAIT_MS = 200
 const UNDONE = 'undid what a sync that was killed had begun'
 
-export function createRecordSync(deps: RecordSyncDeps): RecordSync {
+export function createGitSync(deps: GitSyncDeps): GitSync {
   const { layout, log, now } = deps
   let running: Promise<unknown> = Promise.resolve()
   let known: SyncStatus | null = null
@@ -97,7 +97,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   async function sync({ dryRun }: { dryRun: boolean }): Promise<SyncResult> {
     const result = newResult(dryRun, now())
     try {
-      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true })
+      const git = await openMemoryGit(layout.root, layout.memoryRoot, { hasPrograms: true })
       result.kind = git.kind
       await syncWith(git, result)
       const isClean = result.copies.length === 0 && result.broken.length === 0
@@ -124,7 +124,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     }
   }
 
-  async function syncWith(git: RecordGit, result: SyncResult): Promise<void> {
+  async function syncWith(git: MemoryGit, result: SyncResult): Promise<void> {
     const { dry_run: dryRun } = result
     const blobs = createBlobs(git)
     if (!dryRun && (await recover(git, blobs))) log(UNDONE)
@@ -147,7 +147,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
 
   /** Resolves what it can of a merge that a person has begun; the error says what is left. */
   async function resolveWork(
-    git: RecordGit,
+    git: MemoryGit,
     blobs: Blobs,
     work: UnfinishedWork,
     result: SyncResult,
@@ -165,7 +165,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
         git,
         resolved.map((path) => ({ path })),
       ))
-        await deps.synchronizer.freshen(id)
+        await deps.refresher.freshen(id)
     const others = await git.text(['diff', '--name-only', '--diff-filter=U', '-z'])
     const left = others.split('\0').filter((path) => path !== '')
     return unfinished(git, { work, resolved, edited, left })
@@ -177,13 +177,13 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
 
   /** One attempt. Returns false if the remote got other commits meanwhile. */
   async function round(
-    git: RecordGit,
+    git: MemoryGit,
     blobs: Blobs,
     upstream: Upstream,
     result: SyncResult,
   ): Promise<boolean> {
     const dryRun = result.dry_run
-    const made = await commitRecord(git, {
+    const made = await commitMemory(git, {
       dryRun,
       inspect: (changes) => inspect(git, blobs, changes),
     })
@@ -214,7 +214,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
 
   /** The commit that has both sides; the branch and the files are at it afterwards. */
   async function joined(
-    git: RecordGit,
+    git: MemoryGit,
     blobs: Blobs,
     { ours, theirs }: { ours: string | null; theirs: string | null },
     result: SyncResult,
@@ -261,7 +261,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
 
   /** Moves the files while nothing else of the service works on their cases. */
   async function moveFiles(
-    git: RecordGit,
+    git: MemoryGit,
     blobs: Blobs,
     update: { from: string | null; to: string; changes: readonly TreeChange[] },
   ): Promise<void> {
@@ -278,8 +278,8 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
         return id === undefined ? undefined : deps.lateSaves.trackerFor({ id, file: file! }, expect)
       })
     })
-    deps.synchronizer.checkRoot()
-    for (const id of ids) await deps.synchronizer.freshen(id)
+    deps.refresher.checkRoot()
+    for (const id of ids) await deps.refresher.freshen(id)
     for (const id of ids) await moveArtifacts(id, had)
   }
 
@@ -314,7 +314,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   }
 
   async function inspect(
-    git: RecordGit,
+    git: MemoryGit,
     blobs: Blobs,
     changes: readonly TreeChange[],
   ): Promise<void> {
@@ -344,7 +344,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     async recover() {
       const found = await findDotGit(layout.memoryRoot, () => null)
       if (!found || !isInterrupted(found.gitDir)) return
-      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true }).catch(
+      const git = await openMemoryGit(layout.root, layout.memoryRoot, { hasPrograms: true }).catch(
         (error: unknown) => {
           if (!(error instanceof SyncStop)) throw error
           throw new AppError(

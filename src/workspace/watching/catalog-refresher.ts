@@ -1,5 +1,5 @@
 /**
- * Detects edits of files by other programs: `folder-watcher.ts` reports the case, the synchronizer waits until the save
+ * Detects edits of files by other programs: `folder-watcher.ts` reports the case, the refresher waits until the save
  * is complete and git is idle, `scan.ts` reads it, and `events/publisher.ts` makes the event.
  */
 
@@ -21,7 +21,7 @@ import type { WaitsFor } from './stability.ts'
  * and a rescan of all stamps finds changes without an event. Equal bytes are no change, so timing does not affect
  * what is published. Nothing is read while git changes files.
  */
-export interface Synchronizer {
+export interface CatalogRefresher {
   /** Reads all cases; waits a moment for files that look half-saved. */
   readAll(signal: AbortSignal): Promise<void>
   /** Starts watching the files and rescanning them periodically. */
@@ -49,7 +49,7 @@ export interface Synchronizer {
   close(): Promise<void>
 }
 
-export interface SynchronizerDeps {
+export interface CatalogRefresherDeps {
   layout: Layout
   catalog: Pick<Catalog, 'ids' | 'stamps' | 'size' | 'loadInParts'>
   scan: Pick<Scan, 'readCase' | 'compareNames' | 'readAll' | 'unknownEntries' | 'canList'>
@@ -91,7 +91,7 @@ const FIRST_LIST_MS = 250
 const NAMES = ''
 const NONE: ReadonlySet<string> = new Set()
 
-export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
+export function createCatalogRefresher(deps: CatalogRefresherDeps): CatalogRefresher {
   const { layout, catalog, scan, mutex, git, queue, log } = deps
   const watcher = createFolderWatcher({
     layout,

@@ -5,11 +5,11 @@ import { gitIdentity } from '../git/identity.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { oneLine } from '../markdown/history-file.ts'
 import { counted } from '../model/amounts.ts'
-import { isShared, type RecordGit } from './record-git.ts'
+import { isShared, type MemoryGit } from './memory-git.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
 import { below, copyIndex, emptyTree, type TreeChange, treeChanges, withIndex } from './trees.ts'
 
-export interface RecordCommit {
+export interface MemoryCommit {
   /** The commit; HEAD if nothing was to be committed. Null in a repository without commits that has no files. */
   commit: string | null
   changes: TreeChange[]
@@ -34,10 +34,10 @@ const ATTEMPTS = 5
  * Commits all that differs from HEAD in the record, and nothing else. The user's hooks do not run: this checks what
  * `casefile init --hook` checks. If `inspect` throws, nothing has changed.
  */
-export async function commitRecord(
-  git: RecordGit,
+export async function commitMemory(
+  git: MemoryGit,
   { dryRun, inspect }: CommitOptions,
-): Promise<RecordCommit> {
+): Promise<MemoryCommit> {
   const head = await git.find('HEAD')
   const before = head ?? (await emptyTree(git))
   for (let attempt = 1; ; attempt++) {
@@ -71,7 +71,7 @@ export function filesChanging(): SyncStop {
 
 /** The tree of HEAD with the record as it is on the disk. */
 async function addedTree(
-  git: RecordGit,
+  git: MemoryGit,
   { env, path, head }: { env: { GIT_INDEX_FILE: string }; path: string; head: string | null },
 ): Promise<string> {
   if (git.prefix !== '' && head !== null) await git.text(['read-tree', head], { env })
@@ -81,12 +81,12 @@ async function addedTree(
 }
 
 /** The tree of a commit of what is staged of the record. */
-async function stagedTree(git: RecordGit, head: string | null): Promise<string> {
+async function stagedTree(git: MemoryGit, head: string | null): Promise<string> {
   if (git.prefix === '') return (await git.text(['write-tree'])).trim()
   return withIndex(git, (env, path) => addedTree(git, { env, path, head }))
 }
 
-async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
+async function add(git: MemoryGit, env: Record<string, string>): Promise<void> {
   const options = ['-c', 'advice.addEmbeddedRepo=false']
   // the service may just be making a file or folder
   let args = [...options, 'add', '--all', '--', '.', ':(top,exclude,glob)**/.casefile-*']
@@ -106,7 +106,7 @@ async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
 
 /** What differs from the index below the memory root. */
 export async function changedFiles(
-  git: RecordGit,
+  git: MemoryGit,
   env: Record<string, string> = {},
 ): Promise<{ shared: string[]; others: string[] }> {
   const which = ['--modified', '--deleted', '--others', '--exclude-standard']
@@ -143,7 +143,7 @@ interface NewCommit {
   message: string
 }
 
-export async function makeCommit(git: RecordGit, commit: NewCommit): Promise<string> {
+export async function makeCommit(git: MemoryGit, commit: NewCommit): Promise<string> {
   const { tree, parents, message } = commit
   const asked = await git.run(['config', '--type=bool', '--get', 'commit.gpgSign'])
   const isSigned = asked.stdout.toString().trim() === 'true'
@@ -160,7 +160,7 @@ export async function makeCommit(git: RecordGit, commit: NewCommit): Promise<str
 }
 
 /** Moves the branch, unless it was moved since. */
-export async function moveBranch(git: RecordGit, to: string, from: string | null): Promise<void> {
+export async function moveBranch(git: MemoryGit, to: string, from: string | null): Promise<void> {
   const was = from ?? '0'.repeat(to.length)
   const { exit, stderr } = await git.run(['update-ref', '-m', 'casefile sync', 'HEAD', to, was])
   if (exit === 0) return
@@ -172,7 +172,7 @@ const CASE_PATH = /(?:^|\/)cases\/([0-9a-f-]{36})\//
 
 /** The cases that the changes belong to, with the titles that they have in a tree or commit. */
 export async function casesIn(
-  git: RecordGit,
+  git: MemoryGit,
   tree: string,
   changes: readonly TreeChange[],
 ): Promise<CaseName[]> {

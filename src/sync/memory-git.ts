@@ -13,13 +13,13 @@ import { isRecordPath } from '../workspace/record-paths.ts'
 import { SyncStop, stopFor } from './sync-stop.ts'
 
 /** Whether sync shares a file. With the code, what Casefile does not keep is code, also in the memory root. */
-export function isShared({ prefix }: Pick<RecordGit, 'prefix'>, path: string): boolean {
+export function isShared({ prefix }: Pick<MemoryGit, 'prefix'>, path: string): boolean {
   return prefix === '' || (path.startsWith(prefix) && isRecordPath(path.slice(prefix.length)))
 }
 
 type Options = Omit<GitCommandOptions, 'cwd'>
 
-export interface RecordGit {
+export interface MemoryGit {
   kind: MemoryKind
   /** The top folder of the working tree. */
   top: string
@@ -34,11 +34,11 @@ export interface RecordGit {
 }
 
 /** Throws a `SyncStop` if no repository stores the record. */
-export async function openRecordGit(
+export async function openMemoryGit(
   root: string,
   memoryRoot: string,
   programs: Pick<GitCommandOptions, 'hasPrograms'> = {},
-): Promise<RecordGit> {
+): Promise<MemoryGit> {
   const asked = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir']
   const found = await runGit(['rev-parse', ...asked], { cwd: memoryRoot }).catch(notFound)
   if (found.exit !== 0) throw notStored(found.stderr)
@@ -47,7 +47,7 @@ export async function openRecordGit(
   if (below !== '' && (await isIgnored(memoryRoot)))
     throw notStored('the folder is ignored by the git repository around it')
   if (programs.hasPrograms) await mustStartNothingOfRuns(top, [gitDir, resolve(memoryRoot, common)])
-  const run: RecordGit['run'] = (args, options) =>
+  const run: MemoryGit['run'] = (args, options) =>
     runGit(args, { ...options, ...programs, cwd: top })
   return {
     kind: below === '' ? await kindOf(root, memoryRoot, resolve(memoryRoot, common)) : 'with-code',
@@ -70,9 +70,9 @@ async function mustStartNothingOfRuns(top: string, gitFolders: readonly string[]
 }
 
 /** Git commands on the whole of a working tree. */
-export async function openTreeGit(top: string): Promise<RecordGit> {
-  const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
-  const text: RecordGit['text'] = (args, options) => gitText(args, { ...options, cwd: top })
+export async function openTreeGit(top: string): Promise<MemoryGit> {
+  const run: MemoryGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
+  const text: MemoryGit['text'] = (args, options) => gitText(args, { ...options, cwd: top })
   return {
     kind: 'own-repo',
     top,
@@ -84,7 +84,7 @@ export async function openTreeGit(top: string): Promise<RecordGit> {
   }
 }
 
-async function findRevision(run: RecordGit['run'], revision: string): Promise<string | null> {
+async function findRevision(run: MemoryGit['run'], revision: string): Promise<string | null> {
   const { exit, stdout } = await run(['rev-parse', '--verify', '--quiet', revision])
   return exit === 0 ? stdout.toString().trim() : null
 }
@@ -125,7 +125,7 @@ export interface Upstream {
 }
 
 /** Throws a `SyncStop` for a detached HEAD, or without a remote. */
-export async function findUpstream(git: RecordGit): Promise<Upstream> {
+export async function findUpstream(git: MemoryGit): Promise<Upstream> {
   const head = await git.run(['symbolic-ref', '--quiet', '--short', 'HEAD'])
   const branch = head.stdout.toString().trim()
   if (head.exit !== 0) {
@@ -162,7 +162,7 @@ export async function findUpstream(git: RecordGit): Promise<Upstream> {
 }
 
 /** The settings whose names match; of those with several values, the last. */
-async function readConfig(git: RecordGit, names: string): Promise<Map<string, string>> {
+async function readConfig(git: MemoryGit, names: string): Promise<Map<string, string>> {
   const { stdout } = await git.run(['config', '-z', '--get-regexp', names])
   const entries = stdout.toString().split('\0').slice(0, -1)
   return new Map(

@@ -7,7 +7,7 @@ import {
   type Side,
 } from '../markdown/merging/folder.ts'
 import { mergeCaseFolder, mergeFile } from '../markdown/merging/merge-case-folder.ts'
-import type { RecordGit } from './record-git.ts'
+import type { MemoryGit } from './memory-git.ts'
 import {
   type Blobs,
   editedTree,
@@ -48,7 +48,7 @@ type Trees = Record<Side, string>
 
 /** Merges the records of two trees. Files outside the record must have changed on one side only. */
 export async function mergeTrees(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   trees: Trees,
   options: MergeTreesOptions,
@@ -82,7 +82,7 @@ export interface UnitsMerge extends MergeReport {
 
 /** Merges these cases and other files of the record. */
 export async function mergeUnits(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   versions: TreeFiles,
   units: Iterable<string>,
@@ -111,7 +111,7 @@ export async function mergeUnits(
 }
 
 /** Cases are merged as folders, which end with a slash; all else file by file. */
-export function unitOf({ prefix }: RecordGit, path: string): string {
+export function unitOf({ prefix }: MemoryGit, path: string): string {
   const start = `${prefix}cases/`
   const id = path.startsWith(start) ? /^[0-9a-f-]{36}\//.exec(path.slice(start.length))?.[0] : null
   return id ? start + id : path
@@ -121,7 +121,7 @@ export type TreeFiles = Record<Side, Map<string, TreeFile>>
 
 /** Lists the files of what both changed, and loads those that differ. */
 async function versionsOf(
-  git: RecordGit,
+  git: MemoryGit,
   blobs: Blobs,
   trees: Trees,
   wanted: { folders: string[]; files: string[]; changes: readonly TreeChange[] },
