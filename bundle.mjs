@@ -60,11 +60,11 @@ const LOADED_BEFORE = [
   [/^src\/(cli|cli\/run-program)\.ts$/, ['src/main.ts']],
   [
     /^src\/cli\/(?!commands\/(serve|agent\/mcp)\.ts)/,
-    ['src/cli/commands.ts', 'src/cli/before-action.ts'],
+    ['src/cli/commands.ts', 'src/cli/start-nothing-of-runs.ts'],
   ],
-  [/^src\/http\//, ['src/http/app.ts', 'src/cli/before-action.ts']],
-  [/^src\/(web|runners)\//, ['src/web/site.ts', 'src/serve.ts', 'src/cli/before-action.ts']],
-  [/^src\//, ['src/cli/before-action.ts']],
+  [/^src\/http\//, ['src/http/app.ts', 'src/cli/start-nothing-of-runs.ts']],
+  [/^src\/(web|runners)\//, ['src/web/site.ts', 'src/serve.ts', 'src/cli/start-nothing-of-runs.ts']],
+  [/^src\//, ['src/cli/start-nothing-of-runs.ts']],
 ]
 
 /**

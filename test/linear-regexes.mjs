@@ -18,7 +18,7 @@ const EXCEPTIONS = [
   ['web/help/data.ts', '(.+?) *$', 'pages of this package'],
   ['runners/agents/agent-text.ts', '\\sat (?:async )?', 'its parts are bounded, or end at a blank'],
   ['runners/agents/codex/record.ts', 'Rejected', 'of MAX_REJECTION'],
-  ['runners/acp/command-words.ts', '(?<blank>', 'an alternative takes all that another gave up'],
+  ['runners/acp/shell-words.ts', '(?<blank>', 'an alternative takes all that another gave up'],
 ]
 
 const found = []

@@ -3,7 +3,7 @@ import { createDurable } from '../files/durable-write.ts'
 import { entriesIn, isFolder, kindsNow } from '../files/folder-names.ts'
 import { isTempName, removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
 import { AppError, type ErrorCode } from '../model/app-error.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import {

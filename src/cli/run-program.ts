@@ -24,7 +24,7 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     process.env,
   )
   program.hook('preAction', async (_, command) => {
-    const { startNothingOfRuns } = await import('./before-action.ts')
+    const { startNothingOfRuns } = await import('./start-nothing-of-runs.ts')
     await startNothingOfRuns(command)
   })
   try {

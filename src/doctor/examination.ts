@@ -18,7 +18,7 @@ import {
 import { hostsOf } from '../sessions/hosts.ts'
 import { makeLayer } from '../sessions/planning-place.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
-import { runSandbox } from '../sessions/sandbox-policy.ts'
+import { runSandbox } from '../sessions/walls.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
 import type { Places } from '../settings/places.ts'
 import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'

@@ -4,7 +4,7 @@ import { constants, type Dirent, lstatSync, opendirSync, readdirSync } from 'nod
 import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { AppError } from '../model/app-error.ts'
-import { SESSION_FILE, UUID } from '../model/words.ts'
+import { SESSION_FILE, UUID } from '../model/name-patterns.ts'
 import { hasCode, isBarred } from './errno.ts'
 
 /** Whether the path is a folder and not a link to one. */

@@ -1,7 +1,7 @@
 import type { CaseContents } from '../model/case-contents.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import type { Session } from '../model/session.ts'
-import { expectedWallsText } from '../model/walls.ts'
+import { expectedWallsText } from '../model/walls-text.ts'
 import { type ApprovalView, approvalView } from '../sessions/approval-view.ts'
 import { planObjection, sessionFacts } from './case-status.ts'
 import type { HttpDeps } from './deps.ts'

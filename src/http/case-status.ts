@@ -22,7 +22,7 @@ import {
   startObjection,
 } from '../sessions/start-checks.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
-import { unappliedText } from '../worktrees/worktree-words.ts'
+import { unappliedText } from '../worktrees/worktree-texts.ts'
 import type { HttpDeps } from './deps.ts'
 import { queuePlace } from './queue-json.ts'
 import type { SessionJson } from './schemas/session.ts'

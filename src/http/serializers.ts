@@ -1,5 +1,5 @@
 import { sha256 } from '../markdown/session-file.ts'
-import { baseOf, testsBefore } from '../model/before.ts'
+import { recordedBase, testsBefore } from '../model/before-run.ts'
 import type { CaseContents } from '../model/case-contents.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { countComments } from '../model/comment.ts'
@@ -14,7 +14,7 @@ import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
 import { sessionUsage } from '../model/session-usage.ts'
-import { objectionTo } from '../model/support.ts'
+import { objectionTo } from '../model/proof-objections.ts'
 import { lastOf } from '../model/trail.ts'
 import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
@@ -90,7 +90,7 @@ export async function serializeSession(
     diff: session.diff,
     tests: session.tests,
     failed_tests: session.failed_tests,
-    base: baseOf(session.trail),
+    base: recordedBase(session.trail),
     tests_before: testsBefore(session.trail),
     findings: {
       refused: refusedActions(session.trail),

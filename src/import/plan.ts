@@ -4,7 +4,7 @@ import { parseRequirement, type Requirement } from '../markdown/requirement-line
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { newCase } from '../model/decide-case.ts'
-import { SLUG } from '../model/words.ts'
+import { SLUG } from '../model/name-patterns.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { caseIdFor } from './case-id.ts'
 import type { ImportedItem, Importer, ReadResult } from './item.ts'

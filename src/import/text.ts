@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TAG, TITLE_MAX } from '../model/words.ts'
+import { TAG, TITLE_MAX } from '../model/name-patterns.ts'
 
 /** The same limit as for a case that is created by a request. */
 const MOST_TAGS = 100

@@ -12,7 +12,7 @@ import {
 } from '../model/case-fields.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
-import { TITLE_MAX } from '../model/words.ts'
+import { TITLE_MAX } from '../model/name-patterns.ts'
 import { checklistOf, checklistProblems, countedItems, withItem, withTicks } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
@@ -26,7 +26,7 @@ import {
   utcTime,
 } from './fields.ts'
 import { linesOf } from './lines.ts'
-import { hasBareFields } from './near-front.ts'
+import { hasBareFields } from './intended-frontmatter.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
 import {
   LEAD,

@@ -1,5 +1,5 @@
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
-import { nearFront } from './near-front.ts'
+import { findIntendedFrontmatter } from './intended-frontmatter.ts'
 import { ordinaryValues } from './ordinary-front.ts'
 import { type Cut, cutsOf } from './yaml-cut.ts'
 import type { YamlProblem } from './yaml-document.ts'
@@ -47,7 +47,7 @@ export function readDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const eol = lineEnding(text)
   if (!text.startsWith('---', start) || text.startsWith('----', start)) {
-    const near = nearFront(text, start)
+    const near = findIntendedFrontmatter(text, start)
     if (!near) {
       return { ok: true, document: { text, eol, front: null, fields: null, bodyStart: start } }
     }

@@ -11,7 +11,7 @@ import {
 } from '../model/plan-step.ts'
 import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { PlanScope } from '../model/scope.ts'
-import { DURATION_RULE, parseDuration } from '../model/words.ts'
+import { DURATION_RULE, parseDuration } from '../model/name-patterns.ts'
 import { cutSteps } from './cut-step.ts'
 import { readIntent } from './intent.ts'
 import { isStep, mayHaveSteps, nearSteps } from './near-step.ts'

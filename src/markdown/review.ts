@@ -1,5 +1,5 @@
 import type { Comment, CommentPlace, CommentReply } from '../model/comment.ts'
-import { TIME } from '../model/words.ts'
+import { TIME } from '../model/name-patterns.ts'
 import { type Line, linesOf } from './lines.ts'
 
 export const REVIEW_HEADING = 'Review'

@@ -13,7 +13,7 @@ import {
   type Settings,
   STREAMS,
 } from '../model/settings.ts'
-import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/words.ts'
+import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/name-patterns.ts'
 import type { MarkdownDocument } from './document.ts'
 import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'

@@ -1,4 +1,4 @@
-import { TIME } from '../model/words.ts'
+import { TIME } from '../model/name-patterns.ts'
 
 /** A value that this service and every common YAML 1.1 or 1.2 reader read the same. */
 export type YamlValue =

@@ -5,7 +5,7 @@ import { byStanding, entry, optional, text } from './event-row.ts'
 import { count, hash, runMode as mode } from './schemas.ts'
 import { callText } from './tool-call.ts'
 import { readUsage, usageText } from './usage.ts'
-import { wallsText } from './walls.ts'
+import { wallsText } from './walls-text.ts'
 
 const planEntry = z.looseObject({ content: text, status: text }).meta({ id: 'AgentPlanEntry' })
 const amount = optional(z.number().nullable())

@@ -6,7 +6,7 @@ import { countsAsVerified, type Proof } from './proof.ts'
 import { failedCount, hasEnded, type Session } from './session.ts'
 import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
-import { objectionTo } from './support.ts'
+import { objectionTo } from './proof-objections.ts'
 import { lineInQueue } from './trail.ts'
 
 /** What a case can need, in the order of lists. `blocked` waits for others, and `running` for nothing. */

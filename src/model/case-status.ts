@@ -16,7 +16,7 @@ import {
 } from './session-status.ts'
 import { stateLabel } from './state-groups.ts'
 import { itemsMetBy, type Offer, suggestProof, unmetText, unmetTypes } from './suggest-proof.ts'
-import { objectionTo } from './support.ts'
+import { objectionTo } from './proof-objections.ts'
 
 /** What a case's status needs besides its files. */
 export interface CaseFacts {

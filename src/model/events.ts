@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
-import { BEFORE_EVENTS } from './before-events.ts'
+import { BEFORE_RUN_EVENTS } from './before-run-events.ts'
 import { COMMENT_EVENTS } from './comment-events.ts'
 import {
   diffLine,
@@ -299,7 +299,7 @@ export const EVENTS = {
   ...COMMENT_EVENTS,
   ...QUEUE_EVENTS,
   ...AGENT_EVENTS,
-  ...BEFORE_EVENTS,
+  ...BEFORE_RUN_EVENTS,
   ...LEFT_EVENTS,
   ...WORKTREE_EVENTS,
   changed_during_run: entry(

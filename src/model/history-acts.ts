@@ -9,7 +9,7 @@ import type { Place } from './places.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
-import { objectionTo } from './support.ts'
+import { objectionTo } from './proof-objections.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 import { visibleText } from './visible-text.ts'
 

@@ -1,5 +1,5 @@
 import { isConflictCopy } from './conflict-copy.ts'
-import { SESSION_FILE } from './words.ts'
+import { SESSION_FILE } from './name-patterns.ts'
 
 /** The steps of a case, for a plan without an agent. */
 export const RUNBOOK_FILE = 'runbook.md'

@@ -1,5 +1,5 @@
 import { counted } from './amounts.ts'
-import { namesText, textsOf } from './before-text.ts'
+import { namesText, textsOf } from './before-run-text.ts'
 import type { Session } from './session.ts'
 import type { LineWith } from './trail.ts'
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CASE_STATES, SESSION_TYPES } from './case-state.ts'
 import { PROBLEM_CODES } from './problem.ts'
 import { SESSION_STATES } from './session-state.ts'
-import { TIME, UUID } from './words.ts'
+import { TIME, UUID } from './name-patterns.ts'
 
 /** Values of events, requests and responses. A schema with an `id` is a component of the API description. */
 

@@ -1,4 +1,4 @@
-import { textsOf } from './before-text.ts'
+import { textsOf } from './before-run-text.ts'
 import type { Session } from './session.ts'
 import { lastOf } from './trail.ts'
 

@@ -10,7 +10,7 @@ import { failedCount, type Session } from './session.ts'
 import { failureText, wasStopped } from './session-failure.ts'
 import { OWN_PROVIDER } from './settings.ts'
 import type { StepRow } from './step-rows.ts'
-import { failedTestsText } from './support.ts'
+import { failedTestsText } from './proof-objections.ts'
 import { lastOf } from './trail.ts'
 
 /** What a session's status needs besides the files of its case. */

@@ -24,7 +24,7 @@ import {
   sessionTitle,
   stepText,
   timeText,
-} from './words.ts'
+} from './report-texts.ts'
 
 /** A report as one HTML file: its styles and pictures are in it, it has no script, and it loads nothing. */
 export async function caseHtml(report: CaseReport): Promise<string> {

@@ -20,7 +20,7 @@ import {
   sessionTitle,
   stepText,
   timeText,
-} from './words.ts'
+} from './report-texts.ts'
 
 export function caseMarkdown(report: CaseReport): string {
   const { folder, history, sessions, proofs, leftOut } = report

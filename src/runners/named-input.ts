@@ -1,6 +1,6 @@
 /** What the input of an agent's tool names. Agents name their inputs differently, so nothing here is about one of them. */
 
-import { asCommand } from './acp/command-words.ts'
+import { asCommand } from './acp/shell-words.ts'
 import { asArray, asRecord, parsedJson, type UnknownRecord } from './agents/unknown-record.ts'
 
 export interface Named {

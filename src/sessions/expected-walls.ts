@@ -7,7 +7,7 @@ import { workingFolder } from '../settings/workdir.ts'
 import type { SessionDeps } from './deps.ts'
 import { mustHaveRuntime } from './hosts.ts'
 import { providerOf } from './providers.ts'
-import { type ExpectedWalls, expectedWalls, whyNoMounts } from './sandbox-policy.ts'
+import { type ExpectedWalls, expectedWalls, whyNoMounts } from './walls.ts'
 import { objectionOf } from './start-checks.ts'
 
 export interface SessionWalls extends ExpectedWalls {

@@ -19,7 +19,7 @@ import { evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { outputText } from './output-text.ts'
-import type { Walls } from './sandbox-policy.ts'
+import type { Walls } from './walls.ts'
 import { comparedTests, type TestsByStep } from './tests-before.ts'
 import { wallsNote } from './walls-note.ts'
 

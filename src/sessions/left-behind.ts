@@ -17,7 +17,7 @@ import type { SessionDeps } from './deps.ts'
 import type { IsolatedWork } from './isolation.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
-import type { Walls } from './sandbox-policy.ts'
+import type { Walls } from './walls.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 /** How many places with one trigger the audit trail lists. */

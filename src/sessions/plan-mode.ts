@@ -25,7 +25,7 @@ import { openPlanningPlace, type PlanningPlace } from './planning-place.ts'
 import { planPrompt, recordPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason } from './sandbox-policy.ts'
+import { rememberRunFolders, replacedReason } from './walls.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
 
 /** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */

@@ -13,7 +13,7 @@ import type { RunFolder } from '../runners/output/run-folder.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { overlayChanges } from '../snapshots/overlay-changes.ts'
 import type { SessionDeps } from './deps.ts'
-import { runSandbox, sandboxLine } from './sandbox-policy.ts'
+import { runSandbox, sandboxLine } from './walls.ts'
 
 export interface PlanningPlace {
   sandbox: Sandbox

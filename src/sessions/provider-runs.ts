@@ -24,7 +24,7 @@ import {
   providerStatus,
 } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { runSandbox } from './sandbox-policy.ts'
+import { runSandbox } from './walls.ts'
 
 /** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2

@@ -1,5 +1,5 @@
 import { SETTINGS_FILE } from '../model/settings.ts'
-import type { Walls } from './sandbox-policy.ts'
+import type { Walls } from './walls.ts'
 
 const REFUSED = /read-only file system|\bEROFS\b/i
 const SHOWN = 10

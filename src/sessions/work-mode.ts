@@ -11,7 +11,7 @@ import { type NewTrailLine, standingApproval } from '../model/trail.ts'
 import type { RunReport, WorkRequest, WorkResult } from '../runners/contract.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
-import { baseOf } from './base.ts'
+import { presentBase } from './base-commit.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { Talk } from './conversations/talk.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
@@ -25,7 +25,7 @@ import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
 import { appendLine, appendLines, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason, sandboxLine } from './sandbox-policy.ts'
+import { rememberRunFolders, replacedReason, sandboxLine } from './walls.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
 import { openWorkPlace, type WorkPlace } from './work-place.ts'
@@ -89,7 +89,7 @@ export async function execute(
     const repository = await repositoryAt(compared)
     const recording = recordGitStart(deps, job, repository)
     const watching = watchLeft(deps, job, { isolated, repository, walls: place.walls, stop })
-    const base = baseOf(deps, job, session, repository)
+    const base = presentBase(deps, job, session, repository)
     for (const each of [recording, watching, base]) each.catch(() => {}) // they are awaited below
     if (worker.is === 'terminal') {
       await appendLine(deps, job, await base)

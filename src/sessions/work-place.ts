@@ -10,7 +10,7 @@ import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import type { IsolatedWork } from './isolation.ts'
 import type { Job } from './jobs.ts'
-import { runSandbox, type Walls } from './sandbox-policy.ts'
+import { runSandbox, type Walls } from './walls.ts'
 
 interface WorkScene {
   session: Session

@@ -5,7 +5,7 @@ import { readCase } from '../markdown/case-file.ts'
 import { readProof } from '../markdown/proof-file.ts'
 import { validSession } from '../markdown/valid-session.ts'
 import { isBreaking } from '../model/problem.ts'
-import { SESSION_FILE, UUID } from '../model/words.ts'
+import { SESSION_FILE, UUID } from '../model/name-patterns.ts'
 import type { Blobs, TreeChange } from './trees.ts'
 
 export interface BrokenFile {

@@ -6,7 +6,7 @@ import { isWithin } from '../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { fieldReader, readRecord } from '../markdown/fields.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 import { realFolder } from '../settings/workdir.ts'
 import type { Layout } from '../workspace/layout.ts'
 

@@ -12,7 +12,7 @@ import type { RunningSession } from '../model/commit-trailer.ts'
 import type { Session } from '../model/session.ts'
 import { type FileResult, sessionResults } from '../model/session-results.ts'
 import { standingApproval } from '../model/trail.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { isResult } from './same-file.ts'
 

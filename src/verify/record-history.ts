@@ -4,7 +4,7 @@ import { readBlobs } from '../git/contents.ts'
 import { EACH_PARENT, gitLog } from '../git/log.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type FileLine, trueLines } from '../model/trail.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 
 /** What a file of a case once was. */
 export interface FileVersion {

@@ -1,5 +1,5 @@
 import type { CheckedSignature } from '../model/approval-statement.ts'
-import type { TestsBefore } from '../model/before-text.ts'
+import type { TestsBefore } from '../model/before-run-text.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
 import type { TestCounts } from '../model/session.ts'
 

@@ -3,7 +3,7 @@
  * https://in-toto.io/attestation/test-result/v0.1.
  */
 
-import type { TestsBefore } from '../model/before-text.ts'
+import type { TestsBefore } from '../model/before-run-text.ts'
 import type {
   ClaimedSession,
   Failure,

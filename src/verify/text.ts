@@ -1,5 +1,5 @@
 import { counted } from '../model/amounts.ts'
-import { comparedText, type TestsBefore, testsBeforeText } from '../model/before-text.ts'
+import { comparedText, type TestsBefore, testsBeforeText } from '../model/before-run-text.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { shortId } from './history-rules.ts'
 import type { Claim, CommitResult, Verification, VerifiedCommit } from './result.ts'

@@ -11,7 +11,7 @@ import type { CaseContents } from '../model/case-contents.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { isMemoryName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
-import { SESSION_FILE } from '../model/words.ts'
+import { SESSION_FILE } from '../model/name-patterns.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 

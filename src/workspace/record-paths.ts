@@ -1,5 +1,5 @@
 import { isMemoryName } from '../model/memory-name.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 import { MEMORY_ROOT_FILES } from './layout.ts'
 
 /** In the memory root: the codes of findings that are no secrets, one in each line. */

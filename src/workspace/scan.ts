@@ -10,7 +10,7 @@ import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { forEachLimited, pendingEvents, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
-import { UUID } from '../model/words.ts'
+import { UUID } from '../model/name-patterns.ts'
 import { type CaseChange, type CaseEntry, isSameCase } from './case-entry.ts'
 import {
   type ReadEntryDeps,

@@ -2,7 +2,7 @@
 
 import { entriesIn } from '../files/folder-names.ts'
 import { AppError } from '../model/app-error.ts'
-import { SESSION_FILE } from '../model/words.ts'
+import { SESSION_FILE } from '../model/name-patterns.ts'
 import type { Layout } from './layout.ts'
 
 /**

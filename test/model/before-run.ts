@@ -1,5 +1,5 @@
 import t from 'tap'
-import { baseOf, testsBefore } from '../../src/model/before.ts'
+import { recordedBase, testsBefore } from '../../src/model/before-run.ts'
 import {
   baseLine,
   comparedText,
@@ -9,7 +9,7 @@ import {
   testsBeforeLine,
   testsBeforeText,
   testsComparedLine,
-} from '../../src/model/before-text.ts'
+} from '../../src/model/before-run-text.ts'
 import { isPlanUnchanged, planRevisions, revisionNumber } from '../../src/model/plan-revisions.ts'
 import {
   foldRefused,
@@ -53,9 +53,9 @@ t.test('the state of the working folder before a run, in words', async (t) => {
     [{}, 'what was not committed is not known: no reason is recorded'],
   ]
   for (const [fields, text] of rows) t.equal(baseLine(fields as Record<string, unknown>), text)
-  t.equal(baseOf(trailOf(['x'])), null)
+  t.equal(recordedBase(trailOf(['x'])), null)
   t.match(
-    baseOf(trailOf(['base_recorded', { ...base, uncommitted: 9 }], ['base_recorded', base])),
+    recordedBase(trailOf(['base_recorded', { ...base, uncommitted: 9 }], ['base_recorded', base])),
     { uncommitted: 0 },
   )
   t.equal(namesText(['a', 'b'], 5), 'a, b and 3 more')

@@ -10,7 +10,7 @@ import { outcomeLabel, outcomeTone } from '../../src/model/outcomes.ts'
 import type { Session } from '../../src/model/session.ts'
 import { triageRow } from '../../src/model/triage-row.ts'
 import { nextCauses, waitingOf } from '../../src/model/waiting.ts'
-import { parseDuration } from '../../src/model/words.ts'
+import { parseDuration } from '../../src/model/name-patterns.ts'
 import { CASE, CASE_ID, PROOF, SESSION } from '../fixtures/records.ts'
 import { folderWith, minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
 

@@ -14,7 +14,7 @@ import {
   untrustedSettings,
 } from '../../src/model/trust.ts'
 import { isUngated } from '../../src/model/ungated-conversation.ts'
-import { expectedWallsText, wallsText } from '../../src/model/walls.ts'
+import { expectedWallsText, wallsText } from '../../src/model/walls-text.ts'
 
 const settings = (parts: Partial<Settings> = {}): Settings => ({ ...DEFAULT_SETTINGS, ...parts })
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { wallsText } from '../../src/model/walls.ts'
+import { wallsText } from '../../src/model/walls-text.ts'
 import { noSandbox, openSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
 import {

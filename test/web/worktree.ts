@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { worktreeActs } from '../../src/worktrees/worktree-words.ts'
+import { worktreeActs } from '../../src/worktrees/worktree-texts.ts'
 import { commit, git, write } from '../fixtures/git-repository.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'

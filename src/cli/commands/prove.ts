@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { GateJson } from '../../http/schemas/case.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
-import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import {

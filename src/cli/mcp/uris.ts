@@ -1,5 +1,5 @@
 import { isMemoryName } from '../../model/memory-name.ts'
-import { UUID } from '../../model/words.ts'
+import { UUID } from '../../model/name-patterns.ts'
 
 /** What the URI of a resource names. */
 export type Resource =

@@ -1,6 +1,6 @@
 import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import { counted } from '../../model/amounts.ts'
-import { placeText } from '../../model/before-text.ts'
+import { placeText } from '../../model/before-run-text.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { oneLineText } from './shown-line.ts'
 

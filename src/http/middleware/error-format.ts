@@ -1,6 +1,6 @@
 import type { ErrorHandler, MiddlewareHandler } from 'hono'
 import { accepts } from 'hono/accepts'
-import { UUID } from '../../model/words.ts'
+import { UUID } from '../../model/name-patterns.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { acceptedInstead, logFault, problemResponse } from '../problem-json.ts'
 

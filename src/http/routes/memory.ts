@@ -4,7 +4,7 @@ import { AppError } from '../../model/app-error.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { fileActs } from '../../model/history-acts.ts'
-import { SESSION_FILE } from '../../model/words.ts'
+import { SESSION_FILE } from '../../model/name-patterns.ts'
 import {
   checkCaseFile,
   checkHistoryFile,

@@ -11,7 +11,7 @@ import {
   type SettableFields,
 } from '../../model/case-fields.ts'
 import { caseState } from '../../model/schemas.ts'
-import { UUID } from '../../model/words.ts'
+import { UUID } from '../../model/name-patterns.ts'
 import { mustFit } from '../request-body.ts'
 import { oneLine, tag } from './text-fields.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { UUID } from '../../model/words.ts'
+import { UUID } from '../../model/name-patterns.ts'
 
 /** The noun for a path parameter, for the error about one that matches nothing. */
 export const NOUNS = z.registry<{ noun: string }>()

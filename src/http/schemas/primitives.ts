@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ERROR_CODES } from '../../model/app-error.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { HISTORY_KINDS } from '../../model/history-act.ts'
-import { SLUG, SLUG_RULE, UUID } from '../../model/words.ts'
+import { SLUG, SLUG_RULE, UUID } from '../../model/name-patterns.ts'
 
 declare module 'zod/v4/core' {
   interface GlobalMeta {

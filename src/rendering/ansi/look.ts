@@ -26,11 +26,11 @@ export function lookOf(style: AnsiStyle): AnsiLook {
 /** Pure. Like `lookOf` with classes only: other colours become the nearest of the 16. */
 export function classesOf(style: AnsiStyle): string[] {
   const [front, back] = colorsOf(style)
-  const nearFront = front === null ? null : nearest(front)
+  const findIntendedFrontmatter = front === null ? null : nearest(front)
   const nearBack = back === null ? null : nearest(back)
   const marks: string[] = [...style.marks]
-  if (nearFront !== null && nearFront === nearBack) return marks
-  if (nearFront !== null) marks.push(`fg-${nearFront}`)
+  if (findIntendedFrontmatter !== null && findIntendedFrontmatter === nearBack) return marks
+  if (findIntendedFrontmatter !== null) marks.push(`fg-${findIntendedFrontmatter}`)
   if (nearBack !== null) marks.push(`bg-${nearBack}`)
   return marks
 }

@@ -1,5 +1,5 @@
 import { isMemoryName } from '../../model/memory-name.ts'
-import { SESSION_FILE } from '../../model/words.ts'
+import { SESSION_FILE } from '../../model/name-patterns.ts'
 
 /** `external`: the link leads to another site. `mail`: it opens a mail program. */
 export interface LinkTarget {

@@ -6,7 +6,7 @@ import { isReading } from '../reading/commands.ts'
 import { outsideScope } from '../scope.ts'
 import type { SimpleCommand } from '../simple-commands.ts'
 import { isStandingCommand } from '../standing.ts'
-import { type CommandWord, commandWords } from './command-words.ts'
+import { type CommandWord, commandWords } from './shell-words.ts'
 import type { ToolCall } from './tool-call.ts'
 
 const MAX_WORDS = 1000

@@ -1,4 +1,4 @@
-import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { isOver } from '../../model/session-state.ts'
 import { ProofItem } from '../proof/proof-item.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'

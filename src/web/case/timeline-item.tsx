@@ -5,7 +5,7 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
-import { ActWords } from './act-words.tsx'
+import { ActText } from './act-text.tsx'
 import type { CasePageData } from './data.ts'
 import type { ActItem } from './timeline.ts'
 
@@ -29,7 +29,7 @@ export function TimelineEntry({ data, item, isOpen = false }: EntryProps) {
               <strong dir={directionOf(who)}>{visibleText(who)}</strong> {doubtText(entry)}{' '}
             </>
           )}
-          <ActWords data={data} item={item} />
+          <ActText data={data} item={item} />
         </p>
         <EntryText entry={entry} />
         {isOpen && (

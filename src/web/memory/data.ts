@@ -5,7 +5,7 @@ import { AppError } from '../../model/app-error.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import type { Problem } from '../../model/problem.ts'
 import { hasEnded } from '../../model/session.ts'
-import { SESSION_FILE } from '../../model/words.ts'
+import { SESSION_FILE } from '../../model/name-patterns.ts'
 import {
   MAX_MEMORY_BYTES,
   type MemoryName,

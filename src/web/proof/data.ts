@@ -6,7 +6,7 @@ import { jsonBody } from '../../http/json-body.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
-import { acceptedDespite, objectionTo } from '../../model/support.ts'
+import { acceptedDespite, objectionTo } from '../../model/proof-objections.ts'
 import { excerptOf, type ProofExcerpt, proofContent } from './proof-view.tsx'
 import { loadContentTests } from './report-data.ts'
 

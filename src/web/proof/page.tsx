@@ -6,7 +6,7 @@ import { sizeText } from '../../model/amounts.ts'
 import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
-import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
+import { acceptedDespite, type Objection, objectionTo } from '../../model/proof-objections.ts'
 import type { DiffLayout } from '../../rendering/diff/shown-diff.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
@@ -33,7 +33,7 @@ import {
   testsText,
   Verdict,
   VerifyForm,
-} from './proof-parts.tsx'
+} from './proof-verdict.tsx'
 import { TextContent } from './proof-text.tsx'
 import { ProofWhole, proofContent } from './proof-view.tsx'
 import { loadContentTests } from './report-data.ts'

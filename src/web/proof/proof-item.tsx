@@ -5,7 +5,7 @@ import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
 import type { ProofRow } from './data.ts'
-import { AcceptedReason, Meets, ProofTimes, testsText, Verdict } from './proof-parts.tsx'
+import { AcceptedReason, Meets, ProofTimes, testsText, Verdict } from './proof-verdict.tsx'
 import { ProofShort } from './proof-view.tsx'
 
 interface ProofItemProps {

@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { comparedParts, placeText, testsBeforeText } from '../../model/before-text.ts'
+import { comparedParts, placeText, testsBeforeText } from '../../model/before-run-text.ts'
 import {
   foldRefused,
   refusedActions,

@@ -7,7 +7,7 @@ import {
   discardText,
   mergeCommand,
   standingText,
-} from '../../worktrees/worktree-words.ts'
+} from '../../worktrees/worktree-texts.ts'
 import { sessionApi } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Time } from '../shell/time.tsx'

@@ -6,7 +6,7 @@ import { FSWatcher } from 'chokidar'
 import { hasCode } from '../../files/errno.ts'
 import { stampOf } from '../../files/safe-read.ts'
 import { forEachLimited } from '../../files/yielding.ts'
-import { UUID } from '../../model/words.ts'
+import { UUID } from '../../model/name-patterns.ts'
 import type { Layout } from '../layout.ts'
 import { isEditorFile } from './editor-files.ts'
 

@@ -14,7 +14,7 @@ import {
   applyText,
   discardText,
   standingText,
-} from '../../../worktrees/worktree-words.ts'
+} from '../../../worktrees/worktree-texts.ts'
 import { caseArgument, explain, sessionArgument } from '../../command.ts'
 import { type CommandContext, type CommandOptions, withReader, withService } from '../../context.ts'
 import { EXIT } from '../../output/exit-codes.ts'

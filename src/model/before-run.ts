@@ -1,7 +1,7 @@
 /** What the audit trail says of what was there before the first step of a run. */
 
 import {
-  type Base,
+  type RunBase,
   both,
   countsOf,
   readBase,
@@ -9,11 +9,11 @@ import {
   type TestsBefore,
   textOf,
   textsOf,
-} from './before-text.ts'
+} from './before-run-text.ts'
 import { lastOf, type TrailLine } from './trail.ts'
 
 /** The state of the working folder when the run began; null if the session has not run. */
-export function baseOf(trail: readonly TrailLine[]): Base | null {
+export function recordedBase(trail: readonly TrailLine[]): RunBase | null {
   const line = lastOf(trail, 'base_recorded')
   return line ? readBase(line.fields) : null
 }

@@ -1,5 +1,5 @@
 import type { GitRepository } from '../git/repository.ts'
-import { MAX_BASE_AUTHORS, MAX_BASE_FILES } from '../model/before-text.ts'
+import { MAX_BASE_AUTHORS, MAX_BASE_FILES } from '../model/before-run-text.ts'
 import type { Session } from '../model/session.ts'
 import { type NewTrailLine, newLine, queuedLine } from '../model/trail.ts'
 import type { SessionDeps } from './deps.ts'
@@ -9,7 +9,7 @@ import { authorsOf, type FolderState, folderState } from './uncommitted.ts'
 const MAX_TEXT = 300
 
 /** What is in the working folder before the first step: the commit, and what is not committed. */
-export async function baseOf(
+export async function presentBase(
   deps: SessionDeps,
   job: Job,
   { trail }: Session,

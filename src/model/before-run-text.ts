@@ -4,7 +4,7 @@ import { counted } from './amounts.ts'
 import { visibleText } from './visible-text.ts'
 
 /** The state of the working folder when a run began. */
-export interface Base {
+export interface RunBase {
   /** Null without a commit. */
   commit: string | null
   /** The commit at the approval, if the session then waited in line; else null. */
@@ -38,7 +38,7 @@ export const MAX_BASE_AUTHORS = 5
 type Fields = Readonly<Record<string, unknown>>
 
 /** Reads the fields of `base_recorded`. */
-export function readBase(fields: Fields): Base {
+export function readBase(fields: Fields): RunBase {
   return {
     commit: textOf(fields.commit),
     queued_commit: textOf(fields.queued_commit),
@@ -69,7 +69,7 @@ export function baseLine(fields: Fields): string {
 }
 
 /** Such as `branch main at 4f2c1d9e, 3 files were not committed: a.txt, b.txt, c.txt`. */
-export function baseText(base: Base): string {
+export function baseText(base: RunBase): string {
   const { uncommitted, is_cut, files, left_by, reason } = base
   if (uncommitted === null) {
     return `what was not committed is not known: ${visibleText(reason ?? 'no reason is recorded')}`
@@ -91,7 +91,7 @@ export function placeText({
   branch,
   commit,
   queued_commit = null,
-}: Pick<Base, 'branch' | 'commit'> & Partial<Pick<Base, 'queued_commit'>>): string {
+}: Pick<RunBase, 'branch' | 'commit'> & Partial<Pick<RunBase, 'queued_commit'>>): string {
   const queued = queued_commit === null ? '' : `queued at ${short(queued_commit)}, now `
   const at = commit === null ? 'without a commit' : `at ${short(commit)}`
   const place = branch === null ? 'no branch,' : `branch ${visibleText(branch)}`

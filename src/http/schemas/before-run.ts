@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MAX_BASE_FILES, MAX_COMPARED_NAMES } from '../../model/before-text.ts'
+import { MAX_BASE_FILES, MAX_COMPARED_NAMES } from '../../model/before-run-text.ts'
 import { count, id } from '../../model/schemas.ts'
 
 /** What was in the working folder before the first step of a run. */

@@ -3,7 +3,7 @@ import { PLACE_WORDS } from '../../model/history-act.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
-import { testsText } from '../proof/proof-parts.tsx'
+import { testsText } from '../proof/proof-verdict.tsx'
 import { proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import type { CasePageData } from './data.ts'
@@ -15,7 +15,7 @@ interface ActWordsProps {
 }
 
 /** What was done, after the name of the actor. Acts of a session are in its own entry, which names it. */
-export function ActWords({ data, item }: ActWordsProps) {
+export function ActText({ data, item }: ActWordsProps) {
   const { act, text } = item.entry
   if (act === null) return 'wrote'
   switch (act.name) {

@@ -1,8 +1,8 @@
 /** The phrases that both forms of a report share. */
 
 import { counted, spanText } from '../model/amounts.ts'
-import { baseOf, testsBefore } from '../model/before.ts'
-import { baseText, comparedText, testsBeforeText } from '../model/before-text.ts'
+import { recordedBase, testsBefore } from '../model/before-run.ts'
+import { baseText, comparedText, testsBeforeText } from '../model/before-run-text.ts'
 import { shownState } from '../model/case-contents.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
@@ -38,7 +38,7 @@ export function sessionTitle({ session }: SessionReport): string {
 
 export function sessionFacts({ session, approved }: SessionReport): Fact[] {
   const { tests, trail, started_at } = session
-  const [base, before] = [baseOf(trail), testsBefore(trail)]
+  const [base, before] = [recordedBase(trail), testsBefore(trail)]
   const changes = before?.compared ? comparedText(before.compared) : ''
   const spent = durationsText({ ...sessionDurations(trail), steps_ms: stepsTime(session) })
   const later = describeRunsLater(lastOf(trail, 'runs_later')?.fields)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { baseLine, testsBeforeLine, testsComparedLine } from './before-text.ts'
+import { baseLine, testsBeforeLine, testsComparedLine } from './before-run-text.ts'
 import { lineOf, say } from './event-line.ts'
 import { entry, given, optional, text } from './event-row.ts'
 import { count, id } from './schemas.ts'
@@ -13,7 +13,7 @@ const failedTest = z.object({
 })
 
 /** The rows of the table of events about what was there before the first step of a run. */
-export const BEFORE_EVENTS = {
+export const BEFORE_RUN_EVENTS = {
   base_recorded: entry(
     {
       /** What HEAD is; missing without a commit. */
