@@ -63,7 +63,10 @@ const LOADED_BEFORE = [
     ['src/cli/commands.ts', 'src/cli/start-nothing-of-runs.ts'],
   ],
   [/^src\/http\//, ['src/http/app.ts', 'src/cli/start-nothing-of-runs.ts']],
-  [/^src\/(web|runners)\//, ['src/web/site.ts', 'src/serve.ts', 'src/cli/start-nothing-of-runs.ts']],
+  [
+    /^src\/(web|runners)\//,
+    ['src/web/site.ts', 'src/serve.ts', 'src/cli/start-nothing-of-runs.ts'],
+  ],
   [/^src\//, ['src/cli/start-nothing-of-runs.ts']],
 ]
 

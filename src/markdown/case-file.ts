@@ -11,8 +11,8 @@ import {
   TEXT_KEYS,
 } from '../model/case-fields.ts'
 import type { ChecklistItem } from '../model/gate.ts'
-import { isBreaking, type Problem } from '../model/problem.ts'
 import { TITLE_MAX } from '../model/name-patterns.ts'
+import { isBreaking, type Problem } from '../model/problem.ts'
 import { checklistOf, checklistProblems, countedItems, withItem, withTicks } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
@@ -25,8 +25,8 @@ import {
   roughFields,
   utcTime,
 } from './fields.ts'
-import { linesOf } from './lines.ts'
 import { hasBareFields } from './intended-frontmatter.ts'
+import { linesOf } from './lines.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
 import {
   LEAD,

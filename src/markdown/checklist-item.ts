@@ -1,6 +1,6 @@
 import type { ChecklistItem } from '../model/gate.ts'
-import { KNOWN_PROOF_TYPES } from '../model/suggested-values.ts'
 import { SLUG } from '../model/name-patterns.ts'
+import { KNOWN_PROOF_TYPES } from '../model/suggested-values.ts'
 import { trimBlanks } from './lines.ts'
 
 /** An item as read. `unclear`: it says "required" but not which proof, so it stays unmet. */

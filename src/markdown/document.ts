@@ -1,5 +1,5 @@
-import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { findIntendedFrontmatter } from './intended-frontmatter.ts'
+import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { ordinaryValues } from './ordinary-front.ts'
 import { type Cut, cutsOf } from './yaml-cut.ts'
 import type { YamlProblem } from './yaml-document.ts'

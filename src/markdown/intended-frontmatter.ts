@@ -37,7 +37,10 @@ const YAML_LINE = /^(?:[ \t]|- |#)/
  * Finds intended frontmatter in a file without valid one: below blank lines, an indented `---` or other text, or
  * without its first `---`. Otherwise its fields would silently count as not set.
  */
-export function findIntendedFrontmatter(text: string, from: number): { at: number; message: string } | null {
+export function findIntendedFrontmatter(
+  text: string,
+  from: number,
+): { at: number; message: string } | null {
   const start = text.slice(from, from + 1000)
   const shown = start.trimStart()
   const other = OTHER_FORMAT.exec(shown)

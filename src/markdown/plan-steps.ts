@@ -1,4 +1,5 @@
 import type { Intent } from '../model/intent.ts'
+import { DURATION_RULE, parseDuration } from '../model/name-patterns.ts'
 import {
   baselineId,
   isStepLanguage,
@@ -11,7 +12,6 @@ import {
 } from '../model/plan-step.ts'
 import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { PlanScope } from '../model/scope.ts'
-import { DURATION_RULE, parseDuration } from '../model/name-patterns.ts'
 import { cutSteps } from './cut-step.ts'
 import { readIntent } from './intent.ts'
 import { isStep, mayHaveSteps, nearSteps } from './near-step.ts'

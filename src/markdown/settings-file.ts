@@ -1,5 +1,6 @@
 import type { Pair } from 'yaml'
 import * as z from 'zod'
+import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/name-patterns.ts'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
@@ -13,7 +14,6 @@ import {
   type Settings,
   STREAMS,
 } from '../model/settings.ts'
-import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/name-patterns.ts'
 import type { MarkdownDocument } from './document.ts'
 import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'

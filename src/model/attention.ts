@@ -3,10 +3,10 @@ import type { CaseState } from './case-state.ts'
 import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
+import { objectionTo } from './proof-objections.ts'
 import { failedCount, hasEnded, type Session } from './session.ts'
 import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
-import { objectionTo } from './proof-objections.ts'
 import { lineInQueue } from './trail.ts'
 
 /** What a case can need, in the order of lists. `blocked` waits for others, and `running` for nothing. */

@@ -1,9 +1,9 @@
 /** What the audit trail says of what was there before the first step of a run. */
 
 import {
-  type RunBase,
   both,
   countsOf,
+  type RunBase,
   readBase,
   readCompared,
   type TestsBefore,

@@ -1,7 +1,15 @@
 import { CASE_STATES } from './case-state.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from './suggested-values.ts'
+import {
+  OUTCOME,
+  OUTCOME_RULE,
+  SLUG,
+  SLUG_RULE,
+  TAG,
+  TAG_RULE,
+  TITLE_MAX,
+} from './name-patterns.ts'
 import { ISOLATIONS } from './settings.ts'
-import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TAG, TAG_RULE, TITLE_MAX } from './name-patterns.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from './suggested-values.ts'
 
 /**
  * A field of a case. This row is the one place to add or change a field. case.md is read and written by it

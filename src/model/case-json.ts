@@ -1,5 +1,5 @@
-import { type CaseValues, FIELD_LIST } from './case-fields.ts'
 import { type CaseContents, shownState } from './case-contents.ts'
+import { type CaseValues, FIELD_LIST } from './case-fields.ts'
 import type { Problem } from './problem.ts'
 
 /** A case in API responses. The order of keys is part of the API. */

@@ -4,6 +4,7 @@ import type { Gate } from './gate.ts'
 import { RUNBOOK_FILE } from './memory-name.ts'
 import { type Action, attachAct, nextAct, quoted, type Status } from './next-act.ts'
 import { countsAsVerified } from './proof.ts'
+import { objectionTo } from './proof-objections.ts'
 import { providerText, type Session } from './session.ts'
 import {
   completeText,
@@ -16,7 +17,6 @@ import {
 } from './session-status.ts'
 import { stateLabel } from './state-groups.ts'
 import { itemsMetBy, type Offer, suggestProof, unmetText, unmetTypes } from './suggest-proof.ts'
-import { objectionTo } from './proof-objections.ts'
 
 /** What a case's status needs besides its files. */
 export interface CaseFacts {

@@ -40,7 +40,11 @@ export interface FileHashes {
 }
 
 /** A file that cannot be read now has not changed for all we know: it stays as published. */
-export function readingOf(folder: CaseContents, files: FileHashes, before: Reading | null): Reading {
+export function readingOf(
+  folder: CaseContents,
+  files: FileHashes,
+  before: Reading | null,
+): Reading {
   const proofs = new Map<string, ReadProof>()
   for (const proof of folder.proofs) {
     const hash = files.proof(proof.id)

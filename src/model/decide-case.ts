@@ -1,6 +1,7 @@
 import { AppError } from './app-error.ts'
 import { isSameItem } from './baseline.ts'
 import { type Case, changedFields } from './case.ts'
+import { type CaseContents, type Edit, gateOf } from './case-contents.ts'
 import {
   type CaseFields,
   type CaseValues,
@@ -8,7 +9,6 @@ import {
   FIELD_LIST,
   type SettableFields,
 } from './case-fields.ts'
-import { type CaseContents, type Edit, gateOf } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
 

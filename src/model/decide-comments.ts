@@ -14,7 +14,12 @@ import { hasEnded, isSealed, type Session } from './session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
-export function addComment(folder: CaseContents, id: string, comment: Comment, now: string): Edit[] {
+export function addComment(
+  folder: CaseContents,
+  id: string,
+  comment: Comment,
+  now: string,
+): Edit[] {
   const session = commentableSession(folder, id)
   const comments = commentsIn(folder)
   if (comments.length >= MAX_COMMENTS) {

@@ -28,7 +28,10 @@ export interface NewProof {
 }
 
 /** Returns the session that a proof is for. Throws `wrong_state` if the given session is not over. */
-export function sessionForProof(folder: CaseContents, id: string | null | undefined): Session | null {
+export function sessionForProof(
+  folder: CaseContents,
+  id: string | null | undefined,
+): Session | null {
   if (id === null) return null
   if (id === undefined) {
     const waiting = folder.sessions.filter(

@@ -1,7 +1,7 @@
 import type { CaseState } from './case-state.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
-import type { Session } from './session.ts'
 import { type ObjectionCode, objectionTo } from './proof-objections.ts'
+import type { Session } from './session.ts'
 
 export interface ChecklistItem {
   description: string

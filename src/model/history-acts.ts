@@ -1,6 +1,12 @@
 import { counted } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
-import { type CaseContents, type Edit, gateOf, shownState, type Verification } from './case-contents.ts'
+import {
+  type CaseContents,
+  type Edit,
+  gateOf,
+  shownState,
+  type Verification,
+} from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
 import type { FieldsRead } from './events.ts'
 import { type Act, type Actor, approverIn } from './history.ts'
@@ -8,8 +14,8 @@ import type { ProofAct } from './history-act.ts'
 import type { Place } from './places.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
-import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './proof-objections.ts'
+import type { Session, SessionEdit } from './session.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 import { visibleText } from './visible-text.ts'
 

@@ -8,7 +8,10 @@ import type { Session } from './session.ts'
  * Completes the history of a case that is older than its history.md: puts entries that follow from its other files
  * before the recorded ones. They are only shown, never written.
  */
-export function withDerived(folder: CaseContents, entries: readonly HistoryEntry[]): HistoryEntry[] {
+export function withDerived(
+  folder: CaseContents,
+  entries: readonly HistoryEntry[],
+): HistoryEntry[] {
   const hasCreation = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
   const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
   const derived = derivedEntries(folder)

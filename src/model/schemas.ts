@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { CASE_STATES, SESSION_TYPES } from './case-state.ts'
+import { TIME, UUID } from './name-patterns.ts'
 import { PROBLEM_CODES } from './problem.ts'
 import { SESSION_STATES } from './session-state.ts'
-import { TIME, UUID } from './name-patterns.ts'
 
 /** Values of events, requests and responses. A schema with an `id` is a component of the API description. */
 

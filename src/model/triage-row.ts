@@ -1,6 +1,6 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
-import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
 import { type CaseContents, gateOf, newest } from './case-contents.ts'
+import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
 import type { CaseJson } from './case-json.ts'
 import { changedAt } from './session-failure.ts'
 

@@ -9,7 +9,6 @@ import { visibleProse, visibleText } from '../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../rendering/markdown/markdown.ts'
 import type { CaseReport, ProofReport, SessionReport } from './contents.ts'
 import { PatchView } from './patch-view.tsx'
-import { STYLE } from './style.ts'
 import {
   caseFacts,
   changedFiles,
@@ -25,6 +24,7 @@ import {
   stepText,
   timeText,
 } from './report-texts.ts'
+import { STYLE } from './style.ts'
 
 /** A report as one HTML file: its styles and pictures are in it, it has no script, and it loads nothing. */
 export async function caseHtml(report: CaseReport): Promise<string> {

@@ -7,8 +7,8 @@ import { workingFolder } from '../settings/workdir.ts'
 import type { SessionDeps } from './deps.ts'
 import { mustHaveRuntime } from './hosts.ts'
 import { providerOf } from './providers.ts'
-import { type ExpectedWalls, expectedWalls, whyNoMounts } from './walls.ts'
 import { objectionOf } from './start-checks.ts'
+import { type ExpectedWalls, expectedWalls, whyNoMounts } from './walls.ts'
 
 export interface SessionWalls extends ExpectedWalls {
   /** Why an approval would be refused: casefile.md limits the hosts, and what does that is missing. Else null. */

@@ -19,8 +19,8 @@ import { evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { outputText } from './output-text.ts'
-import type { Walls } from './walls.ts'
 import { comparedTests, type TestsByStep } from './tests-before.ts'
+import type { Walls } from './walls.ts'
 import { wallsNote } from './walls-note.ts'
 
 /** What its programs did not get: variables, and places of the machine; and the tests before its work. */

@@ -173,7 +173,11 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
 }
 
 /** The acts of the audit lines after this number that the history does not have. */
-function trailActs({ sessions, history = [] }: CaseContents, id: string, after: number): TimedAct[] {
+function trailActs(
+  { sessions, history = [] }: CaseContents,
+  id: string,
+  after: number,
+): TimedAct[] {
   const session = sessions.find((each) => each.id === id)
   const lines = session?.trail.filter(({ number }) => number > after) ?? []
   return lines

@@ -17,8 +17,8 @@ import type { SessionDeps } from './deps.ts'
 import type { IsolatedWork } from './isolation.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
-import type { Walls } from './walls.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
+import type { Walls } from './walls.ts'
 
 /** How many places with one trigger the audit trail lists. */
 const MAX_OF_ONE = 12

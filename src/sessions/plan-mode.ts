@@ -25,8 +25,8 @@ import { openPlanningPlace, type PlanningPlace } from './planning-place.ts'
 import { planPrompt, recordPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason } from './walls.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
+import { rememberRunFolders, replacedReason } from './walls.ts'
 
 /** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */
 export async function plan(

@@ -78,7 +78,8 @@ export async function runInTurn(
     await jobs.turn(job)
     if (job.ending === null) {
       const { worker, folder } = await waiting.prepare()
-      if (folder !== job.folder) throw changedError('The working folder of the case is another one now.')
+      if (folder !== job.folder)
+        throw changedError('The working folder of the case is another one now.')
       await execute(deps, job, worker, {
         ...waiting.approved,
         async start(decide) {
@@ -126,7 +127,8 @@ async function start(
           if (folder.texts?.plan !== approved.plan)
             throw changedError('The plan in its file is not the approved one any more.')
           const state = shownState(folder)
-          if (isClosed(state) && !wasClosed) throw changedError(`The state of its case is ${state} now.`)
+          if (isClosed(state) && !wasClosed)
+            throw changedError(`The state of its case is ${state} now.`)
           const edits = [...decide(folder), ...caseMove(folder, 'approved', session.type)]
           job.inLine = false
           return edits

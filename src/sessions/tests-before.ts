@@ -1,7 +1,11 @@
 /** Which tests failed before the work, and what changed: for steps of a plan with the key `baseline`. */
 
 import { readPlan } from '../markdown/plan-steps.ts'
-import { type ChangeOfTests, MAX_COMPARED_NAMES, type TestsCompared } from '../model/before-run-text.ts'
+import {
+  type ChangeOfTests,
+  MAX_COMPARED_NAMES,
+  type TestsCompared,
+} from '../model/before-run-text.ts'
 import { sessionOf } from '../model/case-contents.ts'
 import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { TestCounts } from '../model/session.ts'

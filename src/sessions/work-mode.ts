@@ -25,9 +25,9 @@ import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
 import { appendLine, appendLines, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason, sandboxLine } from './walls.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
+import { rememberRunFolders, replacedReason, sandboxLine } from './walls.ts'
 import { openWorkPlace, type WorkPlace } from './work-place.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */

@@ -4,8 +4,8 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { readProof } from '../markdown/proof-file.ts'
 import { validSession } from '../markdown/valid-session.ts'
-import { isBreaking } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/name-patterns.ts'
+import { isBreaking } from '../model/problem.ts'
 import type { Blobs, TreeChange } from './trees.ts'
 
 export interface BrokenFile {

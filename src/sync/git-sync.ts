@@ -31,10 +31,10 @@ import {
   timeOf,
   unrelatedBase,
 } from './history.ts'
-import { fetch, mustPushNoSecret, push } from './outgoing.ts'
 import { casesIn, changedFiles, commitMemory, makeCommit } from './memory-commit.ts'
-import { findUpstream, openMemoryGit, type MemoryGit, type Upstream } from './memory-git.ts'
+import { findUpstream, type MemoryGit, openMemoryGit, type Upstream } from './memory-git.ts'
 import { emptyReport, mergeTrees } from './memory-merge.ts'
+import { fetch, mustPushNoSecret, push } from './outgoing.ts'
 import { mustHaveNoSecret } from './secret-search.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {

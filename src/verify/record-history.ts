@@ -3,8 +3,8 @@ import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { readBlobs } from '../git/contents.ts'
 import { EACH_PARENT, gitLog } from '../git/log.ts'
 import { readTrail } from '../markdown/trail.ts'
-import { type FileLine, trueLines } from '../model/trail.ts'
 import { UUID } from '../model/name-patterns.ts'
+import { type FileLine, trueLines } from '../model/trail.ts'
 
 /** What a file of a case once was. */
 export interface FileVersion {

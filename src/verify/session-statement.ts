@@ -2,9 +2,9 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
+import { acceptedDespite } from '../model/proof-objections.ts'
 import { outOfScopeText } from '../model/scope.ts'
 import type { Session } from '../model/session.ts'
-import { acceptedDespite } from '../model/proof-objections.ts'
 import { type TrailStep, workStepsOf } from '../model/trail-steps.ts'
 import { approvedHash, isProved } from './claim.ts'
 import type { ResourceDescriptor } from './result.ts'
@@ -105,7 +105,10 @@ function resultOf(
 }
 
 /** The proofs of a case, each by the hash of its content, or of its picture. */
-export function describedProofs(folder: CaseContents, context: RecordContext): ResourceDescriptor[] {
+export function describedProofs(
+  folder: CaseContents,
+  context: RecordContext,
+): ResourceDescriptor[] {
   return folder.proofs.map((proof) => describedProof(proof, folder, context))
 }
 

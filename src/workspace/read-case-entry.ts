@@ -25,8 +25,8 @@ import { type NoteFile, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
-import type { ReadPass } from './watching/stability.ts'
 import { unservedNames } from './unserved-names.ts'
+import type { ReadPass } from './watching/stability.ts'
 
 export interface ReadEntryDeps extends ReaderDeps {
   /** Called for a folder without records, with its problems. */

@@ -9,18 +9,18 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { forEachLimited, pendingEvents, yieldIfBusy } from '../files/yielding.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
-import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/name-patterns.ts'
+import type { Problem } from '../model/problem.ts'
 import { type CaseChange, type CaseEntry, isSameCase } from './case-entry.ts'
-import {
-  type ReadEntryDeps,
-  conflictCopyProblem,
-  hiddenProblem,
-  readCaseEntry,
-} from './read-case-entry.ts'
 import { hasMany, isUnchanged } from './index/case-stamps.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { Latest } from './latest.ts'
+import {
+  conflictCopyProblem,
+  hiddenProblem,
+  type ReadEntryDeps,
+  readCaseEntry,
+} from './read-case-entry.ts'
 import { restoreMissingSession } from './restore-missing.ts'
 import { isEditorFile } from './watching/editor-files.ts'
 import {

@@ -28,9 +28,9 @@ import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import type { Scan } from './scan.ts'
-import type { WaitsFor } from './watching/stability.ts'
-import type { CatalogRefresher } from './watching/catalog-refresher.ts'
 import type { Texts } from './texts.ts'
+import type { CatalogRefresher } from './watching/catalog-refresher.ts'
+import type { WaitsFor } from './watching/stability.ts'
 import { mustBeReadable, mustFit } from './write-edit.ts'
 
 export interface UpdateOptions {

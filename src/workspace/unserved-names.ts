@@ -3,8 +3,8 @@
 import type { EntryKind } from '../files/folder-names.ts'
 import { isConflictCopy } from '../model/conflict-copy.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
-import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/name-patterns.ts'
+import type { Problem } from '../model/problem.ts'
 import { isEditorFile } from './watching/editor-files.ts'
 
 /**

@@ -11,11 +11,11 @@ import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanDeps } from './scan.ts'
 import { createStore, type Store, type StoreDeps } from './store.ts'
-import { createDueQueue } from './watching/due-queue.ts'
-import { createCatalogRefresher, type CatalogRefresher } from './watching/catalog-refresher.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
 import { trailSources } from './true-trail.ts'
+import { type CatalogRefresher, createCatalogRefresher } from './watching/catalog-refresher.ts'
+import { createDueQueue } from './watching/due-queue.ts'
 
 /** The parts between the files and the catalog. */
 export interface WorkspaceParts {

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { FILE_KEYS, SETTABLE } from '../../src/model/case-fields.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../../src/model/suggested-values.ts'
 import { OUTCOME, SLUG } from '../../src/model/name-patterns.ts'
+import {
+  KNOWN_CASE_TYPES,
+  KNOWN_OUTCOMES,
+  KNOWN_PROOF_TYPES,
+} from '../../src/model/suggested-values.ts'
 
 const lists = {
   outcomes: KNOWN_OUTCOMES,

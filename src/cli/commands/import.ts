@@ -2,8 +2,8 @@ import { Command } from 'commander'
 import { itemsOf } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { PlannedCase } from '../../import/plan.ts'
-import { visibleText } from '../../model/visible-text.ts'
 import { SLUG, SLUG_RULE } from '../../model/name-patterns.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import {
   type CommandContext,

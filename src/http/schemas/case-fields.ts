@@ -10,8 +10,8 @@ import {
   SETTABLE,
   type SettableFields,
 } from '../../model/case-fields.ts'
-import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/name-patterns.ts'
+import { caseState } from '../../model/schemas.ts'
 import { mustFit } from '../request-body.ts'
 import { oneLine, tag } from './text-fields.ts'
 

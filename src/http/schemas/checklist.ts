@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { SLUG, SLUG_RULE } from '../../model/name-patterns.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { trimmedLine } from './text-fields.ts'
 
 export const proofType = z

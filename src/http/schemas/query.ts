@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
-import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/name-patterns.ts'
+import { caseState } from '../../model/schemas.ts'
 import { caseIdParam } from './params.ts'
 import { exampleOf } from './primitives.ts'
 

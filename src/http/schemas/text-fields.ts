@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { isUpTo, lineFault } from '../../model/one-line.ts'
 import { TAG, TAG_RULE } from '../../model/name-patterns.ts'
+import { isUpTo, lineFault } from '../../model/one-line.ts'
 
 /**
  * Texts of requests with rules beyond a length. Clients in every language read the patterns from the API's

@@ -1,6 +1,6 @@
+import { SESSION_FILE } from '../../model/name-patterns.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isEnded } from '../../model/session-state.ts'
-import { SESSION_FILE } from '../../model/name-patterns.ts'
 import { validSession } from '../valid-session.ts'
 import {
   type FolderVersions,

@@ -1,5 +1,5 @@
-import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { isOver } from '../../model/session-state.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { ProofItem } from '../proof/proof-item.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'

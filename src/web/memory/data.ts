@@ -3,9 +3,9 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
+import { SESSION_FILE } from '../../model/name-patterns.ts'
 import type { Problem } from '../../model/problem.ts'
 import { hasEnded } from '../../model/session.ts'
-import { SESSION_FILE } from '../../model/name-patterns.ts'
 import {
   MAX_MEMORY_BYTES,
   type MemoryName,

@@ -26,6 +26,7 @@ import { ProblemsList } from '../shell/problems.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { proofEtag } from './data.ts'
 import { earlierPicture, isPicture, PictureComparison } from './picture.tsx'
+import { TextContent } from './proof-text.tsx'
 import {
   AcceptedReason,
   Meets,
@@ -34,7 +35,6 @@ import {
   Verdict,
   VerifyForm,
 } from './proof-verdict.tsx'
-import { TextContent } from './proof-text.tsx'
 import { ProofWhole, proofContent } from './proof-view.tsx'
 import { loadContentTests } from './report-data.ts'
 import { FailedTests } from './tests-card.tsx'

@@ -128,7 +128,11 @@ async function read(text: () => Promise<string | null>): Promise<ReportedTests |
 }
 
 /** Makes paths relative to the working folder. */
-function withoutFolders(found: ReportedTests, { root }: Layout, folder: CaseContents): ReportedTests {
+function withoutFolders(
+  found: ReportedTests,
+  { root }: Layout,
+  folder: CaseContents,
+): ReportedTests {
   const folders = [resolve(root, folder.case.workdir ?? '.'), root].map((path) => `${path}/`)
   const short = (text: string) => folders.reduce((rest, path) => rest.replaceAll(path, ''), text)
   const tests = found.tests.map((test) => ({

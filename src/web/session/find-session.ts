@@ -1,7 +1,7 @@
 import { AppError } from '../../model/app-error.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
-import type { Session } from '../../model/session.ts'
 import { UUID } from '../../model/name-patterns.ts'
+import type { Session } from '../../model/session.ts'
 
 /** A session by its number, its id, or as `latest`. */
 export function findSession(folder: CaseContents, name: string): Session {

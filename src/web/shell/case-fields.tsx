@@ -1,6 +1,6 @@
 import type { CaseFieldName, CaseValues, NamedField } from '../../model/case-fields.ts'
-import { ISOLATIONS, type Isolation } from '../../model/settings.ts'
 import { UUID } from '../../model/name-patterns.ts'
+import { ISOLATIONS, type Isolation } from '../../model/settings.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { Field } from './field.tsx'
 import { ProviderOptions, type Providers } from './provider-select.tsx'
