@@ -60,7 +60,8 @@ export async function follow(
     const isPrinted = !options.silent && !options.envelopes
     for await (const event of isPrinted ? output.fill(stream) : stream) {
       if (event.type === 'plan_approved') {
-        printer.expect(await countSteps(event.payload.plan, session))
+        const isThis = event.payload.plan_sha256 === session.plan_sha256
+        printer.expect(await countSteps(isThis ? session : await reread(context, session)))
       }
       if (!STREAM_PAUSES.has(event.type)) print(event)
       if (isPrinted && hasBegun && event.type === 'tests_read' && event.payload.failed !== 0) {
@@ -103,8 +104,7 @@ export async function reread(
 }
 
 /** How many steps of a plan will run. */
-async function countSteps(plan: unknown, { provider, origin }: SessionJson): Promise<number> {
-  if (typeof plan !== 'string') return 0
+async function countSteps({ plan, provider, origin }: SessionJson): Promise<number> {
   const { steps, isRunbook } = await readPlan(plan)
   // after an agent, the service runs only the steps that give proof
   const isEach = (isRunbook && origin !== 'terminal') || provider === OWN_PROVIDER
