@@ -122,7 +122,7 @@ t.test('a session that has run, whose tests failed', async (t) => {
     t.strictSame(await shown('?trail=2'), [501, 1000, 'Previous 1', 'Next 3'])
     t.strictSame(await shown('?trail=99'), [1001, 1200, 'Previous 2'])
     const html = await pageAt(other, session)
-    t.match(words(html), /full logs are not on this machine .*- step-1: exit 0, /)
+    t.match(words(html), /full logs are not on this machine .*- line: exit 0, .*- odd: exit 3, /)
     t.match(words(html), /1-test\.tap .* not on this machine/)
   })
 
