@@ -13,7 +13,7 @@ import type { Baseline } from './model/baseline.ts'
 import { packageVersion } from './package-files.ts'
 import { createSearch } from './search/search.ts'
 import type { Folders } from './settings/folders.ts'
-import { placesIn } from './settings/places.ts'
+import { workspaceFoldersIn } from './settings/workspace-folders.ts'
 import { readBaselines } from './state/baselines.ts'
 import { readConversations, readCurrentCases } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
@@ -119,7 +119,7 @@ export async function openReadingApp(
   }
 
   const webhooks = createWebhookStore(database)
-  const places = placesIn(folders, log)
+  const places = workspaceFoldersIn(folders, log)
   const begun = Promise.resolve()
   const service = only<HttpDeps>({
     layout,

@@ -32,7 +32,7 @@ import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-g
 import { createSessionParts } from './sessions/sessions.ts'
 import { installedReaders } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
-import { openPlaces } from './settings/places.ts'
+import { openWorkspaceFolders } from './settings/workspace-folders.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
@@ -108,8 +108,8 @@ async function open(
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
   // the folders, and the ownership that allows writing to them
-  const places = await openPlaces(options, environment, log)
-  const { root, memoryRoot, state, settings } = places
+  const folders = await openWorkspaceFolders(options, environment, log)
+  const { root, memoryRoot, state, settings } = folders
   const layout = layoutOf(root, memoryRoot)
   const ownership = await takeOwnership({
     memoryRoot,
@@ -118,7 +118,7 @@ async function open(
   })
   undo.add(ownership.release)
   await recordWorkspace(state.root, { root, memoryRoot })
-  if (options.trust) await trustAtStart(places, log)
+  if (options.trust) await trustAtStart(folders, log)
   const readers = await installedReaders(environment, root)
   undo.add(useParser())
   const database = await openDatabase(state.root, log, now)
@@ -384,7 +384,7 @@ async function open(
     providers,
     sync,
     worktrees,
-    setup: createSetup({ ...places, layout, environment, providers }),
+    setup: createSetup({ ...folders, layout, environment, providers }),
     agents: readers,
     close: undo.close,
     listening({ url, port }) {

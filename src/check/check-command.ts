@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { INDEX_SEEN_BY_GIT, isIndexSeenByGit } from '../git/seen-by-git.ts'
 import { AppError } from '../model/app-error.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
+import type { FolderOptions } from '../settings/folders.ts'
 import { type Finding, findingsIn, shownPath } from './finding.ts'
 import { fixAll } from './fix-all.ts'
 import type { FixReport } from './fixer.ts'
@@ -10,7 +10,7 @@ import { mustBeCheckedOut } from './left-out.ts'
 import { fixReportText, reportText } from './report.ts'
 import { type Snapshot, withSnapshot } from './snapshot.ts'
 
-export interface CheckOptions extends PlaceOptions {
+export interface CheckOptions extends FolderOptions {
   fix?: boolean
   json?: boolean
 }

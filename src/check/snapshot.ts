@@ -5,8 +5,8 @@ import { useParser } from '../markdown/parser-pool.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
-import { findPlaces } from '../settings/places.ts'
+import type { FolderOptions } from '../settings/folders.ts'
+import { findWorkspaceFolders } from '../settings/workspace-folders.ts'
 import { readBaselines } from '../state/baselines.ts'
 import { emptyDatabase, hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
 import { partsOfKey, readRecords } from '../state/records.ts'
@@ -37,7 +37,7 @@ export interface Snapshot {
 
 /** Reads a workspace, chosen as for `serve`, and passes the snapshot to `work`. Throws if it is not a folder. */
 export async function withSnapshot<T>(
-  choice: PlaceOptions,
+  choice: FolderOptions,
   environment: NodeJS.ProcessEnv,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
@@ -50,11 +50,11 @@ export async function withSnapshot<T>(
 }
 
 async function openSnapshot(
-  choice: PlaceOptions,
+  choice: FolderOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<Snapshot> {
   const ignored = () => {} // damage in the state folder is logged by the service
-  const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
+  const { root, memoryRoot, stateDir, settings } = await findWorkspaceFolders(choice, environment, ignored)
   const layout = layoutOf(root, memoryRoot)
   await mustBeWorkspace(layout)
 

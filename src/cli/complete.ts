@@ -112,14 +112,14 @@ function readWords(command: Command, words: readonly string[]) {
   return { positional, open }
 }
 
-interface Place {
+interface Completion {
   positional: readonly string[]
   given: readonly string[]
   current: string
   name: string
 }
 
-async function wordsFor(expected: Option | Argument, place: Place): Promise<Words> {
+async function wordsFor(expected: Option | Argument, place: Completion): Promise<Words> {
   if (expected.argChoices) return expected.argChoices.map((each) => [each] as const)
   const name = 'long' in expected ? expected.attributeName() : expected.name()
   const known = (words: readonly string[]): Words => words.map((word) => [word] as const)
@@ -183,7 +183,7 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
 }
 
 /** Completes `state=BLO`, which bash splits into three words. */
-function fieldWords({ positional, current }: Place): Words {
+function fieldWords({ positional, current }: Completion): Words {
   const before = SET_FIELDS.find(({ name }) => name === positional.at(-1))
   const valuesOf = ({ values, known }: NamedField) => values ?? known ?? []
   if (before) return valuesOf(before).map((value) => [value])
@@ -195,7 +195,7 @@ function fieldWords({ positional, current }: Place): Words {
 type Client = Parameters<typeof resolveCase>[0]
 
 /** Reads from the API, in the workspace that the typed words name. */
-async function reading({ given }: Place, ask: (client: Client) => Promise<Words>): Promise<Words> {
+async function reading({ given }: Completion, ask: (client: Client) => Promise<Words>): Promise<Words> {
   let words: Words = []
   const optionValue = (flag: string) => {
     const index = given.indexOf(flag)

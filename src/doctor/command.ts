@@ -1,7 +1,7 @@
 import { visibleText } from '../model/visible-text.ts'
 import type { HeardConversation } from '../runners/agents/install/levels.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
-import { openPlaces } from '../settings/places.ts'
+import type { FolderOptions } from '../settings/folders.ts'
+import { openWorkspaceFolders } from '../settings/workspace-folders.ts'
 import { examine } from './examination.ts'
 import { examinationText, handshakeText } from './examination-text.ts'
 import { type AgentHandshake, handshakes } from './handshakes.ts'
@@ -16,12 +16,12 @@ export interface DoctorTerminal {
  * service, and starts nothing untrusted. Returns the exit code: 1 if the default provider cannot be used.
  */
 export async function doctor(
-  options: PlaceOptions,
+  options: FolderOptions,
   { print, warn }: DoctorTerminal,
   environment: NodeJS.ProcessEnv = process.env,
   heard: readonly HeardConversation[] = [],
 ): Promise<number> {
-  const places = await openPlaces(options, environment, warn)
+  const places = await openWorkspaceFolders(options, environment, warn)
   const found = await examine(places, environment, heard)
   print(examinationText(found))
   let objection = found.objection

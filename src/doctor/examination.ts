@@ -16,11 +16,11 @@ import {
   openRuntime,
 } from '../runners/process/sandbox-runtime.ts'
 import { hostsOf } from '../sessions/hosts.ts'
-import { makeLayer } from '../sessions/planning-place.ts'
+import { makeLayer } from '../sessions/planning-sandbox.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
 import { runSandbox } from '../sessions/walls.ts'
-import type { Places } from '../settings/places.ts'
+import type { WorkspaceFolders } from '../settings/workspace-folders.ts'
 import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
 import { desktopTrouble } from '../webhooks/desktop.ts'
 import { layoutOf } from '../workspace/layout.ts'
@@ -52,7 +52,7 @@ export interface Examination {
 }
 
 export async function examine(
-  places: Places,
+  places: WorkspaceFolders,
   environment: NodeJS.ProcessEnv,
   heard: readonly HeardConversation[],
 ): Promise<Examination> {
@@ -79,7 +79,7 @@ export async function examine(
 
 /** The sandbox in which an agent would plan in this workspace. */
 async function sandboxFor(
-  { root, memoryRoot, state }: Places,
+  { root, memoryRoot, state }: WorkspaceFolders,
   environment: NodeJS.ProcessEnv,
 ): Promise<Sandbox> {
   const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
@@ -104,7 +104,7 @@ async function sandboxFor(
 
 /** Where sandbox-runtime is, what it lacks, and whether it works here; or what it would give. */
 async function runtimeWords(
-  { root }: Places,
+  { root }: WorkspaceFolders,
   settings: TrustedSettings,
   environment: NodeJS.ProcessEnv,
 ): Promise<string> {

@@ -6,7 +6,7 @@ import { killRunById } from '../runners/process/kill-run.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
 import { notStarted, whyUntrusted } from '../sessions/start-checks.ts'
-import type { Places } from '../settings/places.ts'
+import type { WorkspaceFolders } from '../settings/workspace-folders.ts'
 
 export interface AgentHandshake {
   id: string
@@ -18,7 +18,7 @@ export interface AgentHandshake {
  * agent may take 20 s.
  */
 export async function* handshakes(
-  places: Places,
+  places: WorkspaceFolders,
   environment: NodeJS.ProcessEnv,
 ): AsyncGenerator<AgentHandshake> {
   const settings = await places.settings()

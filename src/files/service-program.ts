@@ -7,7 +7,7 @@ import { codeOf } from './errno.ts'
 import { isWithin } from './real-path.ts'
 
 /** What a run may write to, as real paths. */
-export interface RunPlaces {
+export interface RunWritable {
   places: readonly string[]
   temporary: readonly string[]
 }
@@ -17,7 +17,7 @@ let writable: { places: Set<string>; temporary: Set<string> } | null = null
 const known = new Map<string, string>()
 
 /** From now on no program of this process comes from there, or from what `closeToPrograms` adds. */
-export function startNothingFrom({ places, temporary }: RunPlaces): void {
+export function startNothingFrom({ places, temporary }: RunWritable): void {
   writable = { places: new Set(places), temporary: new Set(temporary) }
   known.clear()
 }

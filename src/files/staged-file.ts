@@ -106,7 +106,7 @@ export function stageChange(
   })
 }
 
-type Place = () => Promise<void>
+type MoveIntoPlace = () => Promise<void>
 
 /**
  * `write` creates the temporary file and returns the function that places it. It adds descriptors to close to `open`.
@@ -115,7 +115,7 @@ type Place = () => Promise<void>
 async function staged(
   path: string,
   within: string | undefined,
-  write: (pinned: string, temp: string, open: Set<number>) => Promise<Place>,
+  write: (pinned: string, temp: string, open: Set<number>) => Promise<MoveIntoPlace>,
 ): Promise<StagedFile> {
   const open = new Set<number>()
   let folder: PinnedFolder | null = null

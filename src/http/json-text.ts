@@ -5,10 +5,10 @@ import { fieldPath } from './schemas/parse-fields.ts'
 /** No valid request is nested deeper than a few levels. Later code may therefore walk a body recursively. */
 const MAX_DEPTH = 64
 
-interface Place {
+interface JsonNode {
   value: object
   key: string | number
-  parent: Place | null
+  parent: JsonNode | null
   depth: number
 }
 
@@ -86,7 +86,7 @@ function hasUnexpectedToken(text: string): boolean {
 /** Removes `__proto__` keys in place, and returns the texts that are not well-formed. Not recursive, because the sender chooses the depth. */
 function cleaned(root: object): FieldError[] {
   const errors: FieldError[] = []
-  const places: Place[] = [{ value: root, key: '', parent: null, depth: 1 }]
+  const places: JsonNode[] = [{ value: root, key: '', parent: null, depth: 1 }]
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
     if (place.depth > MAX_DEPTH) {
       const message = `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`
@@ -114,6 +114,6 @@ function broken(keys: (string | number)[], has: string): FieldError {
   return { path: fieldPath(keys), message }
 }
 
-function keysTo(place: Place): (string | number)[] {
+function keysTo(place: JsonNode): (string | number)[] {
   return place.parent === null ? [] : [...keysTo(place.parent), place.key]
 }

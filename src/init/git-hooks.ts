@@ -2,7 +2,7 @@ import type { MemoryKind } from '../git/memory-kind.ts'
 import { quoteForShell } from '../runners/shell-quote.ts'
 import { MEMORY_BRANCH } from './git-memory.ts'
 
-export interface HookPlaces {
+export interface GitHookPaths {
   kind: MemoryKind
   /** The paths from the top of the committed working tree to the workspace and to the memory root. */
   toRoot: string
@@ -18,7 +18,7 @@ export const HOOK_MARK = 'Written by `casefile init`'
  * A pre-commit hook that runs `casefile doctor --check` if a commit contains cases. If the program is not found, the commit
  * passes with a warning, since not every clone has it installed.
  */
-export function preCommitHook(places: HookPlaces): string {
+export function preCommitHook(places: GitHookPaths): string {
   const { kind, toRoot, toMemory, program } = places
   return `#!/bin/sh
 # ${HOOK_MARK}: stops a commit while a case of it has a problem. This file is yours now.
@@ -34,7 +34,7 @@ echo 'casefile: not found, so the cases in this commit were not checked' >&2
  * A commit-msg hook that names the sessions whose work a commit contains. It never stops a commit. Of the two hooks that
  * may change a message, the one before the editor would make git commit a message that a person left empty.
  */
-export function commitMessageHook({ toRoot, program }: HookPlaces): string {
+export function commitMessageHook({ toRoot, program }: GitHookPaths): string {
   return `#!/bin/sh
 # ${HOOK_MARK}: names the session whose work a commit contains. This file is yours now.
 message=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -44,13 +44,13 @@ ${callOf('trailer --root . --message "$message"', program)}exit 0
 }
 
 /** The line to add to an existing pre-commit hook. */
-export function preCommitLine({ kind, toRoot }: HookPlaces): string {
+export function preCommitLine({ kind, toRoot }: GitHookPaths): string {
   const line = `casefile doctor --check --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} || exit 1`
   return kind === 'orphan-worktree' ? `! ${ON_BRANCH} || ${line}` : line
 }
 
 /** The line to add to an existing commit-msg hook. */
-export function commitMessageLine({ toRoot }: HookPlaces): string {
+export function commitMessageLine({ toRoot }: GitHookPaths): string {
   return `casefile trailer --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} --message "$1"`
 }
 

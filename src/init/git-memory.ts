@@ -13,7 +13,7 @@ import type { Step } from './steps.ts'
 
 export const MEMORY_BRANCH = 'casefile'
 
-export interface MemoryPlace {
+export interface MemoryFolders {
   root: string
   memoryRoot: string
   /** The repository of the code. */
@@ -21,7 +21,7 @@ export interface MemoryPlace {
 }
 
 /** How it is stored now; null if that is undecided: it does not exist, or nothing in it is tracked. */
-export async function presentKind({ memoryRoot, code }: MemoryPlace): Promise<MemoryKind | null> {
+export async function presentKind({ memoryRoot, code }: MemoryFolders): Promise<MemoryKind | null> {
   if (!(await isFolder(memoryRoot))) return null
   const git = { cwd: memoryRoot }
   const own = await runGit(['rev-parse', '--show-cdup', '--git-common-dir'], git)
@@ -37,7 +37,7 @@ export async function presentKind({ memoryRoot, code }: MemoryPlace): Promise<Me
 }
 
 /** The steps after which git stores the cases in this way; none if it does. Throws if that is impossible. */
-export async function memorySteps(place: MemoryPlace, kind: MemoryKind): Promise<Step[]> {
+export async function memorySteps(place: MemoryFolders, kind: MemoryKind): Promise<Step[]> {
   const present = await presentKind(place)
   if (present !== null && present !== kind) {
     throw new AppError(
@@ -60,7 +60,7 @@ export async function memorySteps(place: MemoryPlace, kind: MemoryKind): Promise
 }
 
 /** Excludes the memory root from the code's commits in this clone; null if that is so. */
-async function exclusionStep({ root, memoryRoot, code }: MemoryPlace): Promise<Step | null> {
+async function exclusionStep({ root, memoryRoot, code }: MemoryFolders): Promise<Step | null> {
   const { top, exclude } = code
   const ignored = await runGit(['check-ignore', '--quiet', `${memoryRoot}/`], { cwd: top })
   if (ignored.exit === 0) return null
@@ -80,7 +80,7 @@ async function exclusionStep({ root, memoryRoot, code }: MemoryPlace): Promise<S
 }
 
 /** Makes the memory root a repository. Existing files stay, untracked. */
-function repositoryStep({ root, memoryRoot }: MemoryPlace, dotGit: string): Step {
+function repositoryStep({ root, memoryRoot }: MemoryFolders, dotGit: string): Step {
   const name = relative(root, memoryRoot)
   return {
     planned: [`Make ${name}/ a separate git repository`],
@@ -98,7 +98,7 @@ function repositoryStep({ root, memoryRoot }: MemoryPlace, dotGit: string): Step
  * commit has only the git files. Throws if something is in the way.
  */
 async function worktreeStep(
-  { root, memoryRoot, code }: MemoryPlace,
+  { root, memoryRoot, code }: MemoryFolders,
   dotGit: string,
 ): Promise<Step> {
   if ((await entriesIn(memoryRoot)).length > 0) {

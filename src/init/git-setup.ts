@@ -18,20 +18,20 @@ export interface GitChoice extends HookChoice {
 
 const DEFAULT_KIND: MemoryKind = 'with-code'
 
-interface Places {
+interface SetupFolders {
   root: string
   memoryRoot: string
 }
 
 /** Makes the memory root, too. */
-export async function gitSteps(places: Places, choice: GitChoice): Promise<Step[]> {
+export async function gitSteps(places: SetupFolders, choice: GitChoice): Promise<Step[]> {
   const { memory, after } = await repositorySteps(places, choice)
   const planned = new Set(memory.flatMap(({ files }) => files.map(({ path }) => path)))
   return [...memory, ...memoryRootSteps(places, planned), ...after]
 }
 
 async function repositorySteps(
-  { root, memoryRoot }: Places,
+  { root, memoryRoot }: SetupFolders,
   choice: GitChoice,
 ): Promise<{ memory: Step[]; after: Step[] }> {
   const skipped = (why: string) => ({
@@ -62,7 +62,7 @@ async function repositorySteps(
 }
 
 /** Makes the folders and files of the memory root that the steps before do not. */
-function memoryRootSteps({ root, memoryRoot }: Places, planned: ReadonlySet<string>): Step[] {
+function memoryRootSteps({ root, memoryRoot }: SetupFolders, planned: ReadonlySet<string>): Step[] {
   const layout = layoutOf(root, memoryRoot)
   const missing = missingInMemoryRoot(layout).filter((path) => !planned.has(path))
   if (missing.length === 0) return []

@@ -4,16 +4,16 @@ import {
   commitMessageHook,
   commitMessageLine,
   HOOK_MARK,
-  type HookPlaces,
+  type GitHookPaths,
   inWorkspace,
   preCommitHook,
   preCommitLine,
 } from './git-hooks.ts'
-import type { MemoryPlace } from './git-memory.ts'
+import type { MemoryFolders } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
 import { noteStep, type Step } from './steps.ts'
 
-interface Place extends MemoryPlace {
+interface OfferedRepository extends MemoryFolders {
   kind: MemoryKind
   /** Whether the repository or the worktree of the cases is still to be made. */
   isNew: boolean
@@ -44,7 +44,7 @@ const REASONS = {
 }
 
 /** The steps that install the hooks if they are wanted and possible. A note has the line to add to one that exists. */
-export async function gitHookSteps(place: Place, { hooks, program }: HookChoice): Promise<Step[]> {
+export async function gitHookSteps(place: OfferedRepository, { hooks, program }: HookChoice): Promise<Step[]> {
   if (hooks === false) return []
   const offered = await Promise.all([checkingHook(place, program), namingHook(place, program)])
   const notes = offered.flatMap(({ path, line, aim, present }) =>
@@ -75,7 +75,7 @@ function hookStep({ path, text }: OfferedHook): Step {
 }
 
 /** Runs `casefile doctor --check` before a commit of cases: in the repository that has them. */
-async function checkingHook(place: Place, program: string): Promise<OfferedHook> {
+async function checkingHook(place: OfferedRepository, program: string): Promise<OfferedHook> {
   const { kind, code, memoryRoot } = place
   const committed = kind === 'with-code' ? code.top : memoryRoot
   const places = placesIn(committed, place, program)
@@ -85,7 +85,7 @@ async function checkingHook(place: Place, program: string): Promise<OfferedHook>
 }
 
 /** Names sessions in the commits of the code. */
-async function namingHook(place: Place, program: string): Promise<OfferedHook> {
+async function namingHook(place: OfferedRepository, program: string): Promise<OfferedHook> {
   const { top } = place.code
   const places = placesIn(top, place, program)
   const found = await hookIn(top, 'commit-msg', place)
@@ -95,9 +95,9 @@ async function namingHook(place: Place, program: string): Promise<OfferedHook> {
 
 function placesIn(
   committed: string,
-  { kind, root, memoryRoot }: Place,
+  { kind, root, memoryRoot }: OfferedRepository,
   program: string,
-): HookPlaces {
+): GitHookPaths {
   return {
     kind,
     program,
@@ -109,7 +109,7 @@ function placesIn(
 async function hookIn(
   committed: string,
   name: string,
-  { code, kind, root, isNew }: Place,
+  { code, kind, root, isNew }: OfferedRepository,
 ): Promise<Pick<OfferedHook, 'path' | 'present'>> {
   const isToCome = isNew && committed !== code.top
   const {

@@ -2,7 +2,7 @@ import type { MemoryKind } from '../git/memory-kind.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { editableSettings } from '../settings/change-settings.ts'
-import { findPlaces } from '../settings/places.ts'
+import { findWorkspaceFolders } from '../settings/workspace-folders.ts'
 import { planSetup, type SetupChange } from './plan-setup.ts'
 import { shownFiles, writeSteps } from './steps.ts'
 
@@ -47,7 +47,7 @@ export interface InitPlan {
 /** `casefile init`: turns a folder into a workspace. Existing files stay; a second run changes nothing. */
 export async function planInit(options: InitOptions, deps: InitDeps): Promise<InitPlan> {
   const { environment, warn } = deps
-  const places = await findPlaces({ root: options.root }, environment, warn)
+  const places = await findWorkspaceFolders({ root: options.root }, environment, warn)
   const { root } = places
   const before = await editableSettings(root)
   const settings = await places.settings()

@@ -9,7 +9,7 @@ import { type SettingValues, settingsWith, writeSettings } from '../settings/cha
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { type GitChoice, gitSteps } from './git-setup.ts'
-import { type AgentHookPlaces, agentHooksStep, signerStep } from './setup-steps.ts'
+import { type AgentHookFolders, agentHooksStep, signerStep } from './setup-steps.ts'
 import { requireWritable, type Step } from './steps.ts'
 
 /** What is not given stays as it is; null takes the setting away. */
@@ -25,7 +25,7 @@ export interface SetupChange {
   git?: GitChoice | undefined
 }
 
-export interface SetupPlaces extends AgentHookPlaces {
+export interface SetupContext extends AgentHookFolders {
   settings: TrustedSettings
   /** The text of casefile.md when it was read; null if there is none. */
   before: string | null
@@ -38,7 +38,7 @@ export const ALL_TESTS_PASS = 'All tests pass (test-log, required)'
  * The steps, in their order. Throws, before anything is written, if one of them cannot be carried out. casefile.md is
  * written last: once it is there, the workspace counts as set up.
  */
-export async function planSetup(change: SetupChange, places: SetupPlaces): Promise<Step[]> {
+export async function planSetup(change: SetupChange, places: SetupContext): Promise<Step[]> {
   const { settings } = places
   if (change.provider !== undefined) providerOf(change.provider, settings)
   const last = settingsStep(valuesOf(change, settings), places)
@@ -66,7 +66,7 @@ function valuesOf(change: SetupChange, { checklist, signApprovals }: TrustedSett
 }
 
 /** Writes casefile.md; null if it stays as it is. */
-function settingsStep(values: SettingValues, { root, before }: SetupPlaces): Step | null {
+function settingsStep(values: SettingValues, { root, before }: SetupContext): Step | null {
   const base = before ?? FIRST_SETTINGS
   const after = settingsWith(base, values, FIRST_SETTINGS)
   if (before === after) return null

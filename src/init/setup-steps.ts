@@ -6,7 +6,7 @@ import { visibleText } from '../model/visible-text.ts'
 import type { AgentHooks } from '../runners/agents/install/agent-hooks.ts'
 import { planHooks, usualChange, writeHooks } from '../runners/agents/install/hook-change.ts'
 import { hookFiles } from '../runners/agents/install/hook-files.ts'
-import type { HookPlaces } from '../runners/agents/install/service-hooks.ts'
+import type { HookFolders } from '../runners/agents/install/service-hooks.ts'
 import { shownByGit } from '../runners/agents/install/shown-by-git.ts'
 import { hooksReport } from '../runners/agents/install/status.ts'
 import type { TrustFile } from '../settings/trust-file.ts'
@@ -29,13 +29,13 @@ export async function signerStep(root: string): Promise<Step | null> {
   }
 }
 
-export interface AgentHookPlaces extends HookPlaces {
+export interface AgentHookFolders extends HookFolders {
   memoryRoot: string
   trust: TrustFile
 }
 
 /** Installs the hooks of an agent that the operator starts. Also if nothing changes: the script may be older. */
-export async function agentHooksStep(agent: AgentHooks, places: AgentHookPlaces): Promise<Step> {
+export async function agentHooksStep(agent: AgentHooks, places: AgentHookFolders): Promise<Step> {
   const { root, memoryRoot, stateDir, trust } = places
   const change = (await planHooks(usualChange(agent), places))!
   const { before, after, path, realPath, place } = change
@@ -66,7 +66,7 @@ export async function agentHooksStep(agent: AgentHooks, places: AgentHookPlaces)
 async function hookNotes(
   agent: AgentHooks,
   path: string | null,
-  places: HookPlaces,
+  places: HookFolders,
 ): Promise<string[]> {
   const shown = path === null ? [] : await shownByGit(places.root, [{ place: 'local', path }])
   const { hooks } = await hooksReport(places)

@@ -14,7 +14,7 @@ import {
   type LeveledReport,
   leveledReport,
 } from '../runners/agents/install/levels.ts'
-import type { HookPlaces } from '../runners/agents/install/service-hooks.ts'
+import type { HookFolders } from '../runners/agents/install/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../runners/agents/install/status.ts'
 import { findTests, type ProjectTests } from '../runners/project-tests.ts'
 import {
@@ -104,7 +104,7 @@ const AGENTS_MS = 10_000
 export function createSetup(deps: SetupDeps): Setup {
   const { layout, settings, environment, state, trust, providers } = deps
   const { root, memoryRoot } = layout
-  const places: HookPlaces = { root, stateDir: state.root, environment }
+  const places: HookFolders = { root, stateDir: state.root, environment }
   let last: Agent[] | null = null
   let asked: { at: number; agents: Promise<Agent[]> } | null = null
 

@@ -145,12 +145,12 @@ function isClosed({ value, position }: Code, lines: readonly Line[]): boolean {
   return end.line - start.line > ofCode && closing !== '' && closing.startsWith(mark)
 }
 
-interface Place {
+interface Nesting {
   topLevel: boolean
   quoted: boolean
 }
 
-function walk(node: Nodes, place: Place, visit: (node: Nodes, place: Place) => void): void {
+function walk(node: Nodes, place: Nesting, visit: (node: Nodes, place: Nesting) => void): void {
   if (!('children' in node)) return
   for (const child of node.children) {
     visit(child, place)

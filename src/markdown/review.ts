@@ -1,4 +1,4 @@
-import type { Comment, CommentPlace, CommentReply } from '../model/comment.ts'
+import type { Comment, CommentTarget, CommentReply } from '../model/comment.ts'
 import { TIME } from '../model/name-patterns.ts'
 import { type Line, linesOf } from './lines.ts'
 
@@ -102,7 +102,7 @@ type Head = Omit<Comment, 'quote' | 'text' | 'replies'>
 function readHead(text: string, resolved: boolean): Head | string {
   const [id = '', author = '', created_at = '', ...rest] = text.split(BETWEEN)
   const mark = rest.pop()
-  const place = readPlace(rest.join(BETWEEN))
+  const place = readTarget(rest.join(BETWEEN))
   if (!ID.test(id)) return `the id of a comment has 8 hex digits; this is "${id.slice(0, 40)}"`
   if (author.trim() === '') return 'a comment has the name of its author'
   if (!TIME.test(created_at)) return 'a comment has a time, such as 2026-11-26T18:00:00.000Z'
@@ -115,7 +115,7 @@ function readHead(text: string, resolved: boolean): Head | string {
   return { id, author, created_at, sent: mark === 'sent', resolved, ...place }
 }
 
-function readPlace(text: string): CommentPlace | null {
+function readTarget(text: string): CommentTarget | null {
   const [, on, sha256 = '', name, from, to, side] = TARGET.exec(text) ?? []
   if (on !== 'plan' && on !== 'diff') return null
   const line = from === undefined ? null : Number(from)
@@ -231,7 +231,7 @@ function indented(line: string, indent: string): string {
   return line === '' ? '' : indent + line
 }
 
-function placeText({ on, sha256, file, side, line, end_line }: CommentPlace): string {
+function placeText({ on, sha256, file, side, line, end_line }: CommentTarget): string {
   const range = end_line === null ? `${line}` : `${line}-${end_line}`
   return [
     on,

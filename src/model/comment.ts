@@ -1,7 +1,7 @@
 import { AppError } from './app-error.ts'
 
 /** What a comment is about: a plan, or the diff of a run. */
-export interface CommentPlace {
+export interface CommentTarget {
   on: 'plan' | 'diff'
   /** The first 12 hex digits of the SHA-256 of the plan or the patch that was commented on. */
   sha256: string
@@ -21,7 +21,7 @@ export interface CommentReply {
 }
 
 /** A comment as its session file has it. */
-export interface Comment extends CommentPlace {
+export interface Comment extends CommentTarget {
   /** 8 hex digits, unique in its session. */
   id: string
   author: string
@@ -147,13 +147,13 @@ const MAX_QUOTED = 20
 export function composeNote(note: string, comments: readonly CommentView[]): string {
   const parts = comments.map((comment) => {
     const quoted = comment.quote === '' ? '' : quoteText(comment.quote)
-    return `${commentPlace(comment)}:\n\n${quoted}${comment.text}\n\n(comment ${comment.id})`
+    return `${commentTarget(comment)}:\n\n${quoted}${comment.text}\n\n(comment ${comment.id})`
   })
   return [note.trim(), ...parts].filter((part) => part !== '').join('\n\n')
 }
 
 /** Where a comment is, such as `On line 12 (step test)`. */
-export function commentPlace({
+export function commentTarget({
   on,
   file,
   side,

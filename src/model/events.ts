@@ -26,7 +26,7 @@ import {
 } from './event-row.ts'
 import { approverIn } from './history.ts'
 import { LEFT_EVENTS } from './left-events.ts'
-import { PLACES } from './places.ts'
+import { CHANNELS } from './channels.ts'
 import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,
@@ -275,7 +275,7 @@ export const EVENTS = {
   plan_approved: entry(
     {
       by: optional(given),
-      via: optional(z.enum(PLACES)),
+      via: optional(z.enum(CHANNELS)),
       plan_sha256: hash,
       plan: optional(given),
       note: optional(given),

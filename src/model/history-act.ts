@@ -1,6 +1,6 @@
 import { counted } from './amounts.ts'
 import { CASE_STATES, type CaseState } from './case-state.ts'
-import type { Place } from './places.ts'
+import type { Channel } from './channels.ts'
 
 export const HISTORY_KINDS = [
   'created',
@@ -45,7 +45,7 @@ export type HistoryAct =
   | { name: 'plan_ready'; session: number; revision: number; hash: string }
   | { name: 'plan_edited'; session: number; hash: string; by_hand?: true | undefined }
   | { name: 'plan_sent_back'; session: number; comments?: number }
-  | { name: 'plan_approved'; session: number; hash: string; where?: Place | undefined }
+  | { name: 'plan_approved'; session: number; hash: string; where?: Channel | undefined }
   | { name: SessionActName; session: number }
   | { name: 'run_ended'; session: number; state: 'complete' | 'failed' | 'abandoned' }
   | { name: 'work_applied'; session: number; commit: string }
@@ -131,7 +131,7 @@ const FORMS: Record<ActName, readonly [kind: HistoryKind, ...forms: string[]]> =
 
 export const ACT_NAMES = Object.keys(FORMS) as ActName[]
 
-export const PLACE_WORDS: Record<Place, string> = {
+export const CHANNEL_WORDS: Record<Channel, string> = {
   console: 'in the console',
   terminal: 'in the terminal',
   mcp: 'by MCP',
@@ -174,9 +174,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
     write: (count: number) => counted(count, 'comment'),
   },
   where: {
-    shape: Object.values(PLACE_WORDS).join('|'),
-    read: (text) => Object.entries(PLACE_WORDS).find(([, words]) => words === text)![0],
-    write: (place: Place) => PLACE_WORDS[place],
+    shape: Object.values(CHANNEL_WORDS).join('|'),
+    read: (text) => Object.entries(CHANNEL_WORDS).find(([, words]) => words === text)![0],
+    write: (place: Channel) => CHANNEL_WORDS[place],
   },
   state: { shape: 'complete|failed|abandoned' },
   proof: { shape: '[0-9a-f]{8}' },

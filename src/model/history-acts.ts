@@ -11,7 +11,7 @@ import type { CaseState } from './case-state.ts'
 import type { FieldsRead } from './events.ts'
 import { type Act, type Actor, approverIn } from './history.ts'
 import type { ProofAct } from './history-act.ts'
-import type { Place } from './places.ts'
+import type { Channel } from './channels.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'
@@ -123,7 +123,7 @@ export function sessionActs(
   session: Session,
   lines: readonly TrailLine[],
   { fields }: SessionEdit,
-  from: Place | null,
+  from: Channel | null,
 ): Act[] {
   const { number: of } = session
   const isNew = lines.some((line) => session.trail.includes(line))

@@ -1,6 +1,6 @@
 import type { CaseState } from './case-state.ts'
 import type { HistoryAct, HistoryKind } from './history-act.ts'
-import { PLACES, type Place } from './places.ts'
+import { CHANNELS, type Channel } from './channels.ts'
 
 /** The memory file with the history of a case: one line for each act, oldest first. */
 export const HISTORY_FILE = 'history.md'
@@ -8,18 +8,18 @@ export const HISTORY_FILE = 'history.md'
 /** Who makes a change. */
 export interface Actor {
   who: string
-  from: Place
+  from: Channel
 }
 
 /** Reads who approved a plan, and where, from its audit line. Older lines have only `approved_via`. */
 export function approverIn(fields: Readonly<Record<string, unknown>>): {
   by: string | null
-  via: Place | null
+  via: Channel | null
 } {
   const { by, via = fields.approved_via } = fields
   return {
     by: typeof by === 'string' ? by : null,
-    via: PLACES.find((place) => place === via) ?? null,
+    via: CHANNELS.find((place) => place === via) ?? null,
   }
 }
 

@@ -164,7 +164,7 @@ export const TRIGGER_ORDER: readonly string[] = [
 ]
 
 /** Places in the home folder; a slash at the end: everything in the folder. The table has all of them. */
-export const HOME_PLACES: readonly string[] =
+export const HOME_FILES: readonly string[] =
   `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
 .inputrc .gitconfig .config/git/config .config/git/attributes .config/fish/config.fish .npmrc .yarnrc.yml .tool-versions
 .config/mise/config.toml .cargo/config.toml .ssh/config .ssh/rc .ssh/authorized_keys .envrc .tmux.conf .vimrc

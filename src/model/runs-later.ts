@@ -6,7 +6,7 @@ import { TRIGGER_ORDER, TRIGGERS } from './later-table.ts'
 import { visibleText } from './visible-text.ts'
 
 /** A place as it was at one moment. */
-export interface LaterPlace {
+export interface LaterFile {
   /** `x` for an executable, else `-`; a blank; what tells one content from another. */
   stamp: string
   /** What runs it later. */
@@ -14,7 +14,7 @@ export interface LaterPlace {
 }
 
 /** By path, for people: from the working folder, or from `~`. A repository ends with a slash. */
-export type LaterPlaces = Readonly<Record<string, LaterPlace>>
+export type LaterFiles = Readonly<Record<string, LaterFile>>
 
 const CHANGES = ['new', 'changed', 'mode', 'deleted'] as const
 
@@ -54,7 +54,7 @@ export function stampPackage(text: string): string | null {
   }
 }
 
-export function runsLater(before: LaterPlaces, after: LaterPlaces): RunsLater[] {
+export function runsLater(before: LaterFiles, after: LaterFiles): RunsLater[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   const isWhole = (name: string) => name.endsWith('/') && !(before[name] && after[name])
   const whole = names.filter(isWhole)
@@ -66,8 +66,8 @@ export function runsLater(before: LaterPlaces, after: LaterPlaces): RunsLater[] 
 
 function compare(
   file: string,
-  before: LaterPlace | undefined,
-  after: LaterPlace | undefined,
+  before: LaterFile | undefined,
+  after: LaterFile | undefined,
 ): RunsLater | null {
   const [was, is] = [before?.stamp, after?.stamp]
   const { starts } = (after ?? before)!
@@ -107,10 +107,10 @@ type Fields = Readonly<Record<string, unknown>> | undefined
 /** Reads the fields of `runs_later`. */
 export function readRunsLater(fields: Fields): RunsLater[] {
   const places = fields?.places
-  return Array.isArray(places) ? places.flatMap((each) => readPlace(each) ?? []) : []
+  return Array.isArray(places) ? places.flatMap((each) => readLaterFile(each) ?? []) : []
 }
 
-function readPlace(value: unknown): RunsLater | null {
+function readLaterFile(value: unknown): RunsLater | null {
   const { file, change, starts, scripts } = (value ?? {}) as Record<string, unknown>
   const known = CHANGES.find((each) => each === change)
   if (typeof file !== 'string' || typeof starts !== 'string' || !known) return null

@@ -8,7 +8,7 @@ import { workerFile } from '../package-files.ts'
 import { type AllowedPaths, temporaryFolders } from './acp/allowed-paths.ts'
 import type { CallHook } from './agents/agent.ts'
 import type { AgentTools } from './agents/tool-kinds.ts'
-import { scratchFolder } from './agents/user-places.ts'
+import { scratchFolder } from './agents/user-tools.ts'
 import { agentOf, type WorkRequest } from './contract.ts'
 import { quoteForShell } from './shell-quote.ts'
 

@@ -10,7 +10,7 @@ import type { TrustedSettings } from '../settings/trusted-settings.ts'
 import { workingFolder } from '../settings/workdir.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { SessionWalls } from './expected-walls.ts'
-import type { Obstacle, Place } from './folder-lock.ts'
+import type { Obstacle, FolderUse } from './folder-lock.ts'
 import { listProviders } from './providers.ts'
 import { allAgentFiles } from './start-checks.ts'
 import { type FolderState, type FolderStateDeps, folderState } from './uncommitted.ts'
@@ -43,7 +43,7 @@ export interface ApprovalDeps extends FolderStateDeps {
   catalog: Pick<Catalog, 'folder' | 'row'>
   sessions: {
     walls(folder: CaseContents, session: Session): Promise<SessionWalls>
-    obstacle(place: Place): Obstacle | null
+    obstacle(place: FolderUse): Obstacle | null
   }
 }
 

@@ -7,7 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseContents, type Decide, sessionOf } from '../model/case-contents.ts'
 import {
   type Comment,
-  type CommentPlace,
+  type CommentTarget,
   type CommentView,
   commentIn,
   commentText,
@@ -32,10 +32,10 @@ export interface NewComment {
   quote?: string | undefined
   plan_sha256?: string | undefined
   step?: string | undefined
-  diff?: DiffPlace | undefined
+  diff?: DiffLines | undefined
 }
 
-export interface DiffPlace {
+export interface DiffLines {
   file: string
   line: number
   end_line?: number | undefined
@@ -146,9 +146,9 @@ function safeText(text: string): string {
   return safe
 }
 
-type QuotedPlace = CommentPlace & { quote: string }
+type QuotedTarget = CommentTarget & { quote: string }
 
-async function planPlace(plan: string, wanted: NewComment): Promise<QuotedPlace> {
+async function planPlace(plan: string, wanted: NewComment): Promise<QuotedTarget> {
   if (plan.trim() === '') {
     throw new AppError(
       'wrong_state',
@@ -237,8 +237,8 @@ async function diffPlace(
   { layout }: Pick<SessionDeps, 'layout'>,
   { case_id, number }: Session,
   { candidates }: SessionTexts,
-  { file, line, end_line = line, side }: DiffPlace,
-): Promise<QuotedPlace> {
+  { file, line, end_line = line, side }: DiffLines,
+): Promise<QuotedTarget> {
   const found = candidates.findLast(({ artifact }) => isPatch(artifact, number))
   const patch = found ? await readArtifact(layout, case_id, found.artifact, undefined, true) : null
   if (patch === null) {

@@ -24,7 +24,7 @@ import type { Walls } from './walls.ts'
 import { wallsNote } from './walls-note.ts'
 
 /** What its programs did not get: variables, and places of the machine; and the tests before its work. */
-export interface RunPlace {
+export interface RunSurroundings {
   missing: MissingEnvironment
   places: Walls['places']
   /** The tests before the work. */
@@ -33,7 +33,7 @@ export interface RunPlace {
 
 /** The outcome of a run. `plan` is the text that ran. */
 type WorkOutcome = WorkResult &
-  RunPlace & {
+  RunSurroundings & {
     plan: string
     folderDiff: FolderDiff
     workdir: string

@@ -59,7 +59,7 @@ export interface FolderDiffRun {
   close(): Promise<void>
 }
 
-export interface DiffPlace {
+export interface DiffContext {
   layout: Layout
   scratch: string
   case_id: string
@@ -85,7 +85,7 @@ export interface DiffPlace {
  */
 export async function startDiff(
   repository: GitRepository | { reason: string },
-  place: DiffPlace,
+  place: DiffContext,
   early: FolderContents | null = null,
 ): Promise<FolderDiffRun> {
   if ('reason' in repository) return noDiff(place, repository.reason)
@@ -121,7 +121,7 @@ export async function repositoryAt(folder: string): Promise<GitRepository | { re
   return findRepository(folder, {}).catch((error: unknown) => ({ reason: reasonOf(error) }))
 }
 
-function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
+function noDiff(place: DiffContext, reason: string): FolderDiffRun {
   return {
     finish: async () => redacted(place, { reason }),
     close: async () => undefined,
@@ -129,7 +129,7 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 }
 
 /** Redacts before the evidence is hashed: the hash covers the text in the record. */
-function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
+function redacted({ redactor }: DiffContext, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
   const { diff, warnings, outside, results, changes, patch_sha256, from_start } = found
@@ -211,7 +211,7 @@ function reasonOf(error: unknown): string {
 
 async function finishDiff(
   contents: FolderContents,
-  place: DiffPlace,
+  place: DiffContext,
   from_start: boolean,
 ): Promise<FolderDiff> {
   const changes = await contents.changes(MAX_PATCH_BYTES)
@@ -264,7 +264,7 @@ function namedFrom(prefix: string, found: TreeDiff): TreeDiff {
   return { ...found, file: nameOf(found.file), files, inOrder: found.inOrder.map(named) }
 }
 
-function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): string {
+function patchText({ redactor }: DiffContext, text: string, truncated: boolean): string {
   if (!truncated) return redactor.text(text)
   // the redactor holds back bytes that may begin a secret whose end was cut off
   const sure = redactor.stream().write(Buffer.from(text)).toString()
@@ -292,7 +292,7 @@ function changesText(patch: string, artifact: string | null): string {
 }
 
 /** Writes the patch as an artifact and returns its name. */
-function storePatch({ layout, case_id, number }: DiffPlace, text: string): Promise<string> {
+function storePatch({ layout, case_id, number }: DiffContext, text: string): Promise<string> {
   return underFreeName(`${number}-changes.patch`, isTakenArtifact, async (name) => {
     await createArtifact(layout, case_id, name, text)
     return name

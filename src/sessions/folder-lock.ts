@@ -7,13 +7,13 @@ import { visibleText } from '../model/visible-text.ts'
 import type { Job } from './job.ts'
 
 /** Where a session works or wants to work. */
-export interface Place {
+export interface FolderUse {
   folder: string
   isolated: boolean
 }
 
 /** A session that comes before another: it works already, or waits longer. */
-export interface Claim extends Place {
+export interface Claim extends FolderUse {
   job: Job
   isWaiting: boolean
 }
@@ -25,11 +25,11 @@ export type Obstacle =
 
 /** At most one session works in a folder, and `limit` isolated ones work at the same time. */
 export function findObstacle(
-  wanted: Place,
+  wanted: FolderUse,
   before: readonly Claim[],
   limit: number,
 ): Obstacle | null {
-  const [first, ...others] = before.filter((claim) => isSamePlace(wanted, claim))
+  const [first, ...others] = before.filter((claim) => isSameUse(wanted, claim))
   if (first) return { is: 'folder', by: [first, ...others] }
   if (!wanted.isolated) return null
   const [one, ...more] = before.filter(({ isolated }) => isolated)
@@ -37,7 +37,7 @@ export function findObstacle(
 }
 
 /** A folder within another is the same place, as both sessions could write to its files. */
-export function isSamePlace(a: Place, b: Place): boolean {
+export function isSameUse(a: FolderUse, b: FolderUse): boolean {
   if (a.isolated || b.isolated) return a.folder === b.folder
   return isWithin(a.folder, b.folder) || isWithin(b.folder, a.folder)
 }
@@ -47,7 +47,7 @@ const HOW_TO_WAIT =
 
 export function busyError(
   obstacle: Obstacle,
-  wanted: Place,
+  wanted: FolderUse,
   { titleOf, canWait }: { titleOf: (caseId: string) => string; canWait: boolean },
 ): AppError {
   const orWait = canWait

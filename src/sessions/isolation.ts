@@ -14,7 +14,7 @@ import { workingFolder } from '../settings/workdir.ts'
 import { makeWorktree, unmakeWorktree } from '../snapshots/worktree.ts'
 import { commitWorktree } from '../snapshots/worktree-commit.ts'
 import { removeLocks } from '../snapshots/worktree-locks.ts'
-import { openWorktreeNotes, placesOf, type WorktreeNote } from '../snapshots/worktree-notes.ts'
+import { openWorktreeNotes, worktreePaths, type WorktreeNote } from '../snapshots/worktree-notes.ts'
 import { isGone, removeWorktree } from '../snapshots/worktree-removal.ts'
 import type { SessionDeps } from './deps.ts'
 import { mustHaveWorktree } from './isolation-checks.ts'
@@ -74,7 +74,7 @@ export async function beginIsolation(
   })
   await appendLine(deps, job, line)
   job.folder = folder
-  const { tree, own } = placesOf(notes.root, note)
+  const { tree, own } = worktreePaths(notes.root, note)
   return {
     tree,
     open: [tree, own],
@@ -180,7 +180,7 @@ export async function recoverIsolation(
       else if (note.stage === 'kept' && (await isGone(notes, note)))
         await notes.remove(note.session_id)
       // of an apply or discard
-      else if (note.stage === 'kept') await removeLocks(note, placesOf(notes.root, note))
+      else if (note.stage === 'kept') await removeLocks(note, worktreePaths(notes.root, note))
       else if (!isOpen(note.session_id))
         await endIsolation(deps, { ...note, ending: 'stop', runId: note.session_id })
     } catch (error) {
@@ -202,7 +202,7 @@ export async function whyUntrustedAt(
   const notes = openWorktreeNotes(state.root)
   const note = await notes.read(job.session_id)
   if (note === null) return whyUntrusted(spec, { root: layout.root, folder }, trusted)
-  const { tree } = placesOf(notes.root, note)
+  const { tree } = worktreePaths(notes.root, note)
   const found = await findAgentFiles(
     folder,
     await searchTop(layout.root, folder),

@@ -8,9 +8,9 @@ import {
   busyError,
   type Claim,
   findObstacle,
-  isSamePlace,
+  isSameUse,
   type Obstacle,
-  type Place,
+  type FolderUse,
 } from './folder-lock.ts'
 import type { Ending, EndingWhy, Job, NewJob } from './job.ts'
 
@@ -46,7 +46,7 @@ export interface Jobs {
   /** The job in line, and what it waits for; null if it does not wait. */
   standing(sessionId: string): Standing | null
   /** Why a session could not start there now; null if it could. */
-  obstacle(place: Place): Obstacle | null
+  obstacle(place: FolderUse): Obstacle | null
   /** The jobs in line, the first one first. */
   line(): Standing[]
   /** Runs the job's work; the job closes with it. */
@@ -168,7 +168,7 @@ export function createJobs(deps: JobDeps): Jobs {
     entry.onClosed()
   }
 
-  function placeOf({ folder, isolated }: NewJob): Place | null {
+  function placeOf({ folder, isolated }: NewJob): FolderUse | null {
     return folder === null ? null : { folder, isolated }
   }
 
@@ -176,7 +176,7 @@ export function createJobs(deps: JobDeps): Jobs {
     const place = placeOf(newJob)
     return [...jobs.values()].filter(({ job }) => {
       const theirs = placeOf(job)
-      const isSame = place !== null && theirs !== null && isSamePlace(place, theirs)
+      const isSame = place !== null && theirs !== null && isSameUse(place, theirs)
       return job.session_id === newJob.session_id || isSame
     })
   }

@@ -21,7 +21,7 @@ import { stepEnvironment } from './environment.ts'
 import { planResults } from './evidence.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { outputText } from './output-text.ts'
-import { openPlanningPlace, type PlanningPlace } from './planning-place.ts'
+import { openPlanningSandbox, type PlanningSandbox } from './planning-sandbox.ts'
 import { planPrompt, recordPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
@@ -183,7 +183,7 @@ async function planWithAgent(
     const { request, settings, provider } = planning
     const { workdir, signal } = request
     const agent = provider.spec
-    const place = await openPlanningPlace(deps, { workdir, run, settings, agent, signal })
+    const place = await openPlanningSandbox(deps, { workdir, run, settings, agent, signal })
     try {
       return await planInPlace(deps, job, planning, { prepared, run, place })
     } finally {
@@ -234,7 +234,7 @@ async function preparePrompt(
 interface Prepared {
   prepared: PreparedPrompt
   run: RunFolder
-  place: PlanningPlace
+  place: PlanningSandbox
 }
 
 async function planInPlace(
@@ -318,7 +318,7 @@ async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): P
 async function mustBeUnchanged(
   deps: SessionDeps,
   job: Job,
-  { sandbox, changes }: PlanningPlace,
+  { sandbox, changes }: PlanningSandbox,
 ): Promise<void> {
   const files = await changes()
   if (files.length === 0) return

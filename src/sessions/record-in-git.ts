@@ -139,12 +139,12 @@ function isStartOf(start: Buffer, whole: Buffer): boolean {
   return start.equals(whole.subarray(0, start.length))
 }
 
-interface Place {
+interface RecordFileName {
   id: string
   file: string
 }
 
-function placeIn(path: string): Place | null {
+function placeIn(path: string): RecordFileName | null {
   const [, id, file] = /^cases\/([^/]+)\/(.+)$/.exec(path) ?? []
   const isRecord = /^(?:case\.md|history\.md|sessions\/\d+\.md|proof\/[^/]+\.md)$/.test(file ?? '')
   return isRecord ? { id: id!, file: file! } : null
@@ -156,7 +156,7 @@ function placeIn(path: string): Place | null {
  */
 async function changesIn(
   { catalog }: SessionDeps,
-  { id, file }: Place,
+  { id, file }: RecordFileName,
   { bytes, disk }: { bytes: Buffer; disk: OnDisk },
 ): Promise<(IgnoredChange & Pick<CommittedChange, 'lines'>)[] | null> {
   const decoded = decodeUtf8(bytes)

@@ -24,7 +24,7 @@ import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createExpectedWalls, type SessionWalls } from './expected-walls.ts'
-import type { Obstacle, Place } from './folder-lock.ts'
+import type { Obstacle, FolderUse } from './folder-lock.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
 import { startWithIntent } from './intents.ts'
 import { chosenIsolation } from './isolation-checks.ts'
@@ -94,7 +94,7 @@ export interface Sessions {
   /** What would hold the programs of a session if it were approved now. */
   walls(folder: CaseContents, session: Session): Promise<SessionWalls>
   /** Why a session could not start in that place now; null if it could. */
-  obstacle(place: Place): Obstacle | null
+  obstacle(place: FolderUse): Obstacle | null
   /** The sessions in line, the first one first. */
   line(): Standing[]
   /** The place in line of a session; null if it does not wait. */

@@ -20,7 +20,7 @@ import { mustHaveWorktree } from './isolation-checks.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
 
 /** Where a session would run, and what the operator trusts. */
-interface StartPlace {
+interface StartContext {
   root: string
   /** As written in case.md. */
   workdir: string | null
@@ -41,7 +41,7 @@ interface Performer {
  */
 export async function startObjection(
   performer: Performer,
-  { root, workdir, settings }: StartPlace,
+  { root, workdir, settings }: StartContext,
   { isRunbook }: { isRunbook: boolean },
 ): Promise<string | null> {
   if (performer.origin === 'terminal') return null
@@ -72,7 +72,7 @@ interface UntrustedFile {
 
 /** Considers only files that one of these installed agents acts on. */
 export async function startObjections(
-  { root, workdir, settings }: StartPlace,
+  { root, workdir, settings }: StartContext,
   installed: readonly AgentSpec[],
 ): Promise<StartObjections> {
   let folder = ''
@@ -226,7 +226,7 @@ export async function mustBeExecutable(plan: string, { id, runner }: Provider): 
   )
 }
 
-interface FilesPlace {
+interface SearchedFolder {
   /** The real path of the workspace. */
   root: string
   /** The real path of a working folder. */
@@ -238,7 +238,7 @@ export type ReadFile = AgentFile & { agents: string[] }
 
 /** Every file in the folder that some known agent would act on. */
 export async function allAgentFiles(
-  place: FilesPlace,
+  place: SearchedFolder,
   specs: readonly AgentSpec[] = KNOWN_AGENTS,
 ): Promise<ReadFile[]> {
   const found = new Map<string, ReadFile>()
@@ -256,7 +256,7 @@ export async function allAgentFiles(
 /** Throws `untrusted_agent_files` if the provider's agent would act on files that the operator does not trust. */
 export async function mustTrustFiles(
   { id, spec }: Pick<Provider, 'id' | 'spec'>,
-  place: FilesPlace,
+  place: SearchedFolder,
   trusted: TrustedFiles,
 ): Promise<void> {
   const why = spec && (await whyUntrusted(spec, place, trusted))
@@ -271,7 +271,7 @@ export function notStarted(provider: string, why: string): string {
 /** A clause that names the untrusted files the agent would act on; null if there are none. */
 export async function whyUntrusted(
   { projectFiles }: AgentSpec,
-  place: FilesPlace,
+  place: SearchedFolder,
   trusted: TrustedFiles,
 ): Promise<string | null> {
   const files = await filesFor(place, projectFiles)
@@ -306,7 +306,7 @@ export async function installedReaders(
   return readers.filter((_, at) => found[at] !== null)
 }
 
-async function filesFor({ root, folder }: FilesPlace, names: readonly string[]) {
+async function filesFor({ root, folder }: SearchedFolder, names: readonly string[]) {
   if (names.length === 0) return []
   return findAgentFiles(folder, await searchTop(root, folder), names)
 }

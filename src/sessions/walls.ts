@@ -19,9 +19,9 @@ import { hostsOf, mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
 import type { IsolatedWork } from './isolation.ts'
 import {
   cachesToMake,
-  makePlaces,
+  makeAgentFolders,
   type WorkFolders,
-  type WorkPlaces,
+  type WorkFolderNeeds,
   workFolders,
 } from './work-folders.ts'
 
@@ -166,7 +166,7 @@ function isFree({ settings }: Pick<RunScene, 'settings'>): boolean {
 async function foldersFor(deps: SandboxDeps, { run, views = [], ...scene }: RunScene) {
   const { workdir, agent, isolated, planning } = scene
   const places = placesFor(deps, { ...scene, runFolder: run.path })
-  await makePlaces(places)
+  await makeAgentFolders(places)
   if (!isolated && !planning) await makeProtectedPaths(workdir)
   const devices =
     process.geteuid?.() === 0
@@ -178,7 +178,7 @@ async function foldersFor(deps: SandboxDeps, { run, views = [], ...scene }: RunS
 function placesFor(
   { layout, state, environment }: SandboxDeps,
   { settings: { cache, hide }, ...scene }: Around & Pick<RunScene, 'agent'> & { runFolder: string },
-): WorkPlaces {
+): WorkFolderNeeds {
   const own = scene.agent?.ownPlaces ?? null
   const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))
   const others = [...all].filter((find) => find !== null && find !== own)

@@ -5,18 +5,18 @@ import { isAbsolute, resolve } from 'node:path'
 import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { codeOf } from '../files/errno.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
-import type { RunPlaces } from '../files/service-program.ts'
+import type { RunWritable } from '../files/service-program.ts'
 import { listIndex, tracks } from '../git/index-list.ts'
 import { findRepositoryFolders, repositoryFolders } from '../git/repository-folders.ts'
 import { OWN_FOLDER } from '../package-files.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
-import type { OwnPlaces } from '../runners/agents/own-places.ts'
+import type { AgentHomePaths } from '../runners/agents/agent-home-paths.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import { findProtectedPaths } from './git-protected-paths.ts'
 
-export interface WorkPlaces {
+export interface WorkFolderNeeds {
   root: string
   memoryRoot: string
   stateRoot: string
@@ -31,9 +31,9 @@ export interface WorkPlaces {
   cache: readonly string[] | null
   hide: readonly string[]
   /** What the agent that is started needs of the home folder; null for steps. */
-  agent: OwnPlaces | null
+  agent: AgentHomePaths | null
   /** What other agents need, which is not shown. */
-  others: readonly OwnPlaces[]
+  others: readonly AgentHomePaths[]
   views?: readonly SandboxView[]
 }
 
@@ -83,7 +83,7 @@ const OF_ROOT = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi'].map(
 )
 
 /** What the programs expect to make themselves: the agent's places, and caches that casefile.md names. */
-export async function makePlaces({ agent, cache, root, environment }: MadePlaces): Promise<void> {
+export async function makeAgentFolders({ agent, cache, root, environment }: AgentFolderNeeds): Promise<void> {
   const home = homeOf(environment)
   const files = new Set(agent?.files)
   for (const path of [...(agent?.paths ?? []), ...(cache ?? [])]) {
@@ -99,7 +99,7 @@ export async function makePlaces({ agent, cache, root, environment }: MadePlaces
 export async function writableForRuns({
   root,
   environment,
-}: Pick<WorkPlaces, 'root' | 'environment'>): Promise<RunPlaces> {
+}: Pick<WorkFolderNeeds, 'root' | 'environment'>): Promise<RunWritable> {
   const own = KNOWN_AGENTS.flatMap(({ ownPlaces }) => ownPlaces?.(environment).paths ?? [])
   const scope = { home: homeOf(environment), base: root }
   return {
@@ -112,21 +112,21 @@ function temporaryOf({ TMPDIR }: NodeJS.ProcessEnv): string[] {
   return [...TEMPORARY, ...(TMPDIR ? [TMPDIR] : [])]
 }
 
-type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
+type AgentFolderNeeds = Pick<WorkFolderNeeds, 'agent' | 'cache' | 'root' | 'environment'>
 
 /** The caches that casefile.md names and that do not exist yet: a run makes them first. */
 export async function cachesToMake({
   cache,
   root,
   environment,
-}: Pick<WorkPlaces, 'cache' | 'root' | 'environment'>): Promise<string[]> {
+}: Pick<WorkFolderNeeds, 'cache' | 'root' | 'environment'>): Promise<string[]> {
   const scope = { home: homeOf(environment), base: root }
   const found = await Promise.all((cache ?? []).map((path) => namedPaths([path], scope)))
   return (cache ?? []).filter((_, index) => found[index]?.length === 0)
 }
 
 /** Everything is read-only but what is named here. */
-export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
+export async function workFolders(places: WorkFolderNeeds): Promise<WorkFolders> {
   const {
     workdir,
     isolated,

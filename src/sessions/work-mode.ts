@@ -16,7 +16,7 @@ import { memoryOf, promptContext } from './context.ts'
 import type { Talk } from './conversations/talk.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
-import { finishRun, type RunPlace } from './finish-run.ts'
+import { finishRun, type RunSurroundings } from './finish-run.ts'
 import { repositoryAt, startDiff } from './folder-diff.ts'
 import { beginIsolation, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
@@ -28,7 +28,7 @@ import { appendLine, appendLines, openRunReport } from './run-recorder.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
 import { rememberRunFolders, replacedReason, sandboxLine } from './walls.ts'
-import { openWorkPlace, type WorkPlace } from './work-place.ts'
+import { prepareRun, type PreparedRun } from './prepared-run.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
 export type Worker =
@@ -71,7 +71,7 @@ export async function execute(
   const isolated = await beginIsolation(deps, job, session)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
   const stop = new AbortController()
-  const place = await openWorkPlace(deps, job, {
+  const place = await prepareRun(deps, job, {
     session,
     isolated,
     agent: agent?.spec ?? null,
@@ -186,7 +186,7 @@ interface Work extends Omit<ApprovedPlan, 'start'> {
   reading: PlanReading
   isStanding: boolean
   agent: Provider | null
-  place: WorkPlace
+  place: PreparedRun
   /** What is recorded before its first program runs. */
   lines: NewTrailLine[]
   watch: LeftWatch
@@ -197,7 +197,7 @@ async function work(
   job: Job,
   worker: Worker,
   { plan, notes, reading, isStanding, agent, place, lines, watch }: Work,
-): Promise<WorkResult & RunPlace> {
+): Promise<WorkResult & RunSurroundings> {
   const { settings, env, signal, missing, forSteps } = place
   const limit = place.startLimit()
   // those of a runbook with the start of its first step
@@ -290,7 +290,7 @@ interface AgentWork {
   request: WorkRequest
   notes: string
   reading: PlanReading
-  place: WorkPlace
+  place: PreparedRun
 }
 
 /** Runs the agent with the plan, then the plan's proof steps. */

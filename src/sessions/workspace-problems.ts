@@ -1,12 +1,12 @@
 import type { Problem } from '../model/problem.ts'
-import type { FoundPlaces } from '../settings/places.ts'
+import type { FoundFolders } from '../settings/workspace-folders.ts'
 import type { Database } from '../state/database.ts'
 import { folderProblems, stateProblems } from '../state/state-problems.ts'
 import type { Scan } from '../workspace/scan.ts'
 import { desktopProblems } from './notify-deps.ts'
 import { agentFileProblems, type installedReaders } from './start-checks.ts'
 
-interface ProblemsDeps extends Pick<FoundPlaces, 'root' | 'settings'> {
+interface ProblemsDeps extends Pick<FoundFolders, 'root' | 'settings'> {
   readers: Awaited<ReturnType<typeof installedReaders>>
   scan: Pick<Scan, 'unknownEntries'>
   database: Database

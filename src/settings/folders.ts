@@ -9,7 +9,7 @@ import { createSettings } from './settings.ts'
 import { memoryRootAt, workspaceRoot } from './workdir.ts'
 
 /** The command-line options. */
-export interface PlaceOptions {
+export interface FolderOptions {
   root: string
   memoryRoot?: string | undefined
   stateDir?: string | undefined
@@ -28,7 +28,7 @@ export interface Folders {
 
 /** Finds the folders of a workspace, the same way for every command. */
 export async function findFolders(
-  options: PlaceOptions,
+  options: FolderOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<Folders> {
   const root = await workspaceRoot(options.root)

@@ -11,7 +11,7 @@ import { openScratchFolder } from '../git/scratch.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
 import { DURABLE, keepOthers } from './worktree-refs.ts'
 import { importCommits } from './worktree-repository.ts'
 
@@ -48,7 +48,7 @@ export async function commitWorktree(
   { scratch, message }: End,
   options: Options,
 ): Promise<CommittedWorktree> {
-  const places = placesOf(notes.root, note)
+  const places = worktreePaths(notes.root, note)
   const { common, branch, base, top } = note
   const ref = `refs/heads/${branch}`
   const git = { ...options, ...TIME, cwd: top, env: { ...options.env, GIT_DIR: common } }
@@ -108,7 +108,7 @@ async function treeOf(
 ): Promise<string> {
   await attachWorktree(notes, note)
   const here = inWorktree(notes, note, git)
-  const { entry } = placesOf(notes.root, note)
+  const { entry } = worktreePaths(notes.root, note)
   const folder = await openScratchFolder(scratch)
   const index = join(folder.path, 'index')
   try {
@@ -153,7 +153,7 @@ export function inWorktree(
   note: WorktreeNote,
   git: Omit<GitCommandOptions, 'cwd'>,
 ): GitCommandOptions {
-  const { tree, entry } = placesOf(notes.root, note)
+  const { tree, entry } = worktreePaths(notes.root, note)
   return { ...git, cwd: tree, env: { ...git.env, GIT_DIR: entry, GIT_WORK_TREE: tree } }
 }
 

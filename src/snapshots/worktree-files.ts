@@ -24,7 +24,7 @@ export interface CopiedFiles {
   leftOut: string[]
 }
 
-interface CopyPlace {
+interface CopyFolders {
   /** The working tree that has the files. */
   top: string
   /** The new worktree. */
@@ -38,7 +38,7 @@ interface CopyPlace {
  * are copied, unless the new worktree has a file there.
  */
 export async function copyIncluded(
-  { top, to, exclude }: CopyPlace,
+  { top, to, exclude }: CopyFolders,
   options: Pick<GitCommandOptions, 'signal' | 'env'>,
 ): Promise<CopiedFiles> {
   const copied: CopiedFiles = { count: 0, unignored: [], leftOut: [] }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stampOf } from '../files/safe-read.ts'
-import type { WorktreeNote, WorktreePlaces } from './worktree-notes.ts'
+import type { WorktreeNote, WorktreePaths } from './worktree-notes.ts'
 
 /** A git at work has such a lock for a moment only. */
 const WAIT_MS = 2_000
@@ -12,7 +12,7 @@ const TOLERANCE_MS = 1_000
 /** Removes locks that a killed git left, which would stop every later git: those since the stage of the note began. */
 export async function removeLocks(
   { common, branch, since }: Pick<WorktreeNote, 'common' | 'branch' | 'since'>,
-  { entry }: WorktreePlaces,
+  { entry }: WorktreePaths,
 ): Promise<void> {
   const paths = [
     join(entry, 'index.lock'),

@@ -78,7 +78,7 @@ export function openWorktreeNotes(stateRoot: string): WorktreeNotes {
   }
 }
 
-export interface WorktreePlaces {
+export interface WorktreePaths {
   /** The worktree. */
   tree: string
   /** The repository in which the session commits while it runs. */
@@ -87,10 +87,10 @@ export interface WorktreePlaces {
   entry: string
 }
 
-export function placesOf(
+export function worktreePaths(
   root: string,
   { session_id, common }: Pick<WorktreeNote, 'session_id' | 'common'>,
-): WorktreePlaces {
+): WorktreePaths {
   return {
     tree: join(root, session_id),
     own: join(root, `${session_id}.git`),

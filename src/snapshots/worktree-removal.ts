@@ -8,7 +8,7 @@ import { gitText, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
 
 const TIME = { timeoutMs: 60_000 }
 
@@ -29,7 +29,7 @@ const AWAY = '.removing'
  * `removing` already, and goes last: after a crash the next start goes on.
  */
 export async function removeWorktree(notes: WorktreeNotes, note: WorktreeNote): Promise<void> {
-  const places = placesOf(notes.root, note)
+  const places = worktreePaths(notes.root, note)
   const away = `${places.tree}${AWAY}`
   await removeLocks(note, places)
   // all at once, so that there is never half a worktree
@@ -63,7 +63,7 @@ async function removeBranch(note: WorktreeNote): Promise<void> {
 
 /** Whether nothing is left of the worktree, its branch apart. */
 export async function isGone(notes: WorktreeNotes, note: WorktreeNote): Promise<boolean> {
-  const { tree, own, entry } = placesOf(notes.root, note)
+  const { tree, own, entry } = worktreePaths(notes.root, note)
   const kinds = await Promise.all(
     [tree, own, entry, join(notes.root, `${note.session_id}${AWAY}`)].map(kindAt),
   )

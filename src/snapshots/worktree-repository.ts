@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
 import { borrowObjects, initRepository, isolatedGit, openScratchFolder } from '../git/scratch.ts'
-import type { WorktreeNote, WorktreePlaces } from './worktree-notes.ts'
+import type { WorktreeNote, WorktreePaths } from './worktree-notes.ts'
 import { COMMIT, type OtherCommit, otherCommits, refFile } from './worktree-refs.ts'
 
 type Options = Pick<GitCommandOptions, 'signal' | 'env' | 'timeoutMs'>
@@ -16,7 +16,7 @@ type Options = Pick<GitCommandOptions, 'signal' | 'env' | 'timeoutMs'>
 /** Makes the repository, on the session's branch at the base, with the user's other branches as they are now. */
 export async function makeOwnRepository(
   note: WorktreeNote,
-  { own }: WorktreePlaces,
+  { own }: WorktreePaths,
   options: Options,
 ): Promise<void> {
   const { common, base, branch, objectFormat } = note
@@ -109,7 +109,7 @@ export interface ImportedCommits {
  */
 export async function importCommits(
   note: WorktreeNote,
-  places: WorktreePlaces,
+  places: WorktreePaths,
   scratch: string,
   options: Options,
 ): Promise<ImportedCommits> {
@@ -123,7 +123,7 @@ export async function importCommits(
 
 async function importTips(
   note: WorktreeNote,
-  { own }: WorktreePlaces,
+  { own }: WorktreePaths,
   scratch: string,
   options: Options,
 ): Promise<ImportedCommits> {

@@ -8,7 +8,7 @@ import { gitFailed } from '../git/git-error.ts'
 import { parseStatus } from '../git/uncommitted.ts'
 import { kindAt } from './worktree.ts'
 import { inWorktree } from './worktree-commit.ts'
-import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
 
 export interface BranchStatus {
   /** The last commit of the session's branch; null if the branch is gone. */
@@ -75,7 +75,7 @@ export async function looseFiles(
   note: WorktreeNote,
   options: Pick<GitCommandOptions, 'signal'> = {},
 ): Promise<LooseFiles> {
-  const { tree, entry, own } = placesOf(notes.root, note)
+  const { tree, entry, own } = worktreePaths(notes.root, note)
   if ((await kindAt(tree)) !== 'folder' || (await kindAt(entry)) !== 'folder')
     return { uncommitted: [], ignored: [] }
   const git = { ...inWorktree(notes, note, { ...TIME, ...options }), maxBytes: MAX_BYTES }

@@ -13,7 +13,7 @@ import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { copyIncluded } from './worktree-files.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
 import type { WorktreeSource } from './worktree-obstacle.ts'
 import { makeOwnRepository } from './worktree-repository.ts'
 
@@ -57,7 +57,7 @@ export async function makeWorktree(
     head: null,
     applying: null,
   }
-  const places = placesOf(notes.root, note)
+  const places = worktreePaths(notes.root, note)
   await notes.write(note)
   await makeFolder(notes.root, 0o700)
   const git = { ...options, cwd: top, timeoutMs: LONG_MS }
@@ -121,7 +121,7 @@ async function hideCopied(own: string, names: readonly string[]): Promise<void> 
 
 /** Undoes the making of a worktree that nothing has worked in. */
 export async function unmakeWorktree(notes: WorktreeNotes, note: WorktreeNote): Promise<void> {
-  const places = placesOf(notes.root, note)
+  const places = worktreePaths(notes.root, note)
   await removeLocks(note, places)
   await mustBeGone(places.tree)
   await mustBeGone(places.own)
@@ -149,7 +149,7 @@ function ifNoFolder(error: unknown): null {
 
 /** Makes `.git` of the worktree name its entry in the user's repository, which is made again if it is missing. */
 export async function attachWorktree(notes: WorktreeNotes, note: WorktreeNote): Promise<void> {
-  const { tree, entry } = placesOf(notes.root, note)
+  const { tree, entry } = worktreePaths(notes.root, note)
   const dotGit = join(tree, '.git')
   await mkdir(entry, { recursive: true })
   await writeFile(join(entry, 'HEAD'), `ref: refs/heads/${note.branch}\n`)

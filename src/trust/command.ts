@@ -2,12 +2,12 @@ import { AppError } from '../model/app-error.ts'
 import { isBreaking } from '../model/problem.ts'
 import type { Settings } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
-import { openPlaces } from '../settings/places.ts'
+import type { FolderOptions } from '../settings/folders.ts'
+import { openWorkspaceFolders } from '../settings/workspace-folders.ts'
 import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'
 
-export interface TrustOptions extends PlaceOptions {
+export interface TrustOptions extends FolderOptions {
   /** Trust without asking. */
   yes?: boolean
 }
@@ -27,7 +27,7 @@ export async function trust(
   options: TrustOptions,
   { print, warn, ask }: Terminal,
 ): Promise<number> {
-  const places = await openPlaces(options, process.env, warn)
+  const places = await openWorkspaceFolders(options, process.env, warn)
   const settings = await places.settings()
   mustBeReadable(settings)
   for (const { code, line, message } of settings.problems) {

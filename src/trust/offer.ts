@@ -5,7 +5,7 @@ import type { StandingIntent } from '../model/standing.ts'
 import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { isTrustedFile } from '../settings/agent-files.ts'
-import type { Places } from '../settings/places.ts'
+import type { WorkspaceFolders } from '../settings/workspace-folders.ts'
 import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { type OutsideFolder, workingFolders } from './outside-folders.ts'
@@ -37,11 +37,11 @@ export interface Offer {
   isTrusted: boolean
 }
 
-type OfferPlaces = Pick<Places, 'root' | 'memoryRoot' | 'trust'>
+type OfferFolders = Pick<WorkspaceFolders, 'root' | 'memoryRoot' | 'trust'>
 
 /** Null if nothing needs trust. */
 export async function offerOf(
-  places: OfferPlaces,
+  places: OfferFolders,
   present: TrustedSettings,
 ): Promise<Offer | null> {
   const { file: settings } = present
@@ -77,7 +77,7 @@ export async function offerOf(
 
 /** Trusts exactly what the offer shows, even if the files have changed since. */
 export async function accept(
-  places: OfferPlaces,
+  places: OfferFolders,
   { hash, folders, files, restrictions }: Offer,
 ): Promise<void> {
   const trusted = {

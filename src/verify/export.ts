@@ -13,13 +13,13 @@ import { isBreaking } from '../model/problem.ts'
 import { byCreation } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { visibleText } from '../model/visible-text.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
+import type { FolderOptions } from '../settings/folders.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import { approvedHash, sessionFor } from './claim.ts'
 import { sessionStatement } from './session-statement.ts'
 import type { Statement } from './statement.ts'
 
-export interface ExportOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+export interface ExportOptions extends Pick<FolderOptions, 'root' | 'memoryRoot'> {
   /** Ids, starts of ids or parts of titles; empty for all cases. */
   cases: readonly string[]
 }

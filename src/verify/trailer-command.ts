@@ -4,12 +4,12 @@ import { findRepository } from '../git/repository.ts'
 import { AppError } from '../model/app-error.ts'
 import { namesText } from '../model/before-run-text.ts'
 import { runningSession, trailerText } from '../model/commit-trailer.ts'
-import { findFolders, type PlaceOptions } from '../settings/folders.ts'
+import { findFolders, type FolderOptions } from '../settings/folders.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isOfOthers, nameInMessage } from './commit-message.ts'
 import { type NamedSessions, namedSessions } from './named-sessions.ts'
 
-export interface TrailerOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+export interface TrailerOptions extends Pick<FolderOptions, 'root' | 'memoryRoot'> {
   /** The file with the message of a commit that git is making. */
   message?: string | undefined
   /** Print the sessions as JSON. */

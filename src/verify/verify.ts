@@ -11,7 +11,7 @@ import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import { readTrailers } from '../model/commit-trailer.ts'
 import { visibleText } from '../model/visible-text.ts'
-import type { PlaceOptions } from '../settings/folders.ts'
+import type { FolderOptions } from '../settings/folders.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { isRecordPath } from '../workspace/record-paths.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
@@ -30,7 +30,7 @@ import type {
 import { describedProofs } from './session-statement.ts'
 import { nothingIn } from './text.ts'
 
-export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+export interface VerifyOptions extends Pick<FolderOptions, 'root' | 'memoryRoot'> {
   range?: string | undefined
   /** A commit without a trailer fails, unless it changes nothing but the record. */
   requireTrailer?: boolean
@@ -140,7 +140,7 @@ function isSigned(
   return Boolean(requireSignature) || commits.some(({ claims }) => claims.some(isSignedClaim))
 }
 
-interface Place {
+interface VerifyContext {
   /** The record's folder, relative to the top of the repository. */
   memory: string
   requireTrailer: boolean
@@ -166,7 +166,7 @@ function createCheckedSessions(context: ClaimContext): CheckSession {
 async function verifyCommit(
   commit: LoggedCommit,
   check: CheckSession,
-  { memory, requireTrailer, merges, proofsOf, git }: Place,
+  { memory, requireTrailer, merges, proofsOf, git }: VerifyContext,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
   const isCode = (file: string) => !isRecord(file, memory)

@@ -31,7 +31,7 @@ import { createPicture, pictureNow, removePicture } from './pictures.ts'
 import type { RecordFile } from './record.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
-interface Place extends FileOfCase {
+interface EditedFile extends FileOfCase {
   path: string
   /** The folder that the write must not leave. */
   within: string
@@ -140,7 +140,7 @@ function sessionAfter(value: Session, edit: SessionEdit, text: string): Session 
   return { ...value, ...edit.fields, trail: eventsOfLines(trueLines(lines)) }
 }
 
-async function made({ path, within }: Place, text: string): Promise<StagedEdit> {
+async function made({ path, within }: EditedFile, text: string): Promise<StagedEdit> {
   return { ...(await stageNew(path, Buffer.from(text), { within })), path, text }
 }
 
@@ -179,7 +179,7 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
 }
 
 async function stageChanged<T>(
-  place: Place,
+  place: EditedFile,
   maxBytes: number,
   record: RecordFile<T>,
   lateSaves: ReplacedFileTrackers,

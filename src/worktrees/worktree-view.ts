@@ -5,7 +5,7 @@ import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import {
   openWorktreeNotes,
-  placesOf,
+  worktreePaths,
   type WorktreeNote,
   type WorktreeNotes,
 } from '../snapshots/worktree-notes.ts'
@@ -69,7 +69,7 @@ export function createWorktreeViews(
   const cache = new Map<string, { at: number; of: string; view: Promise<WorktreeView> }>()
 
   async function fresh(note: WorktreeNote): Promise<WorktreeView> {
-    const { tree } = placesOf(notes.root, note)
+    const { tree } = worktreePaths(notes.root, note)
     const isRunning = note.stage === 'making' || note.stage === 'running'
     const [status, isThere] = await Promise.all([
       branchStatus(note.top, note.branch),

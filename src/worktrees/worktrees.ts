@@ -14,7 +14,7 @@ import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
-import { openWorktreeNotes, placesOf, type WorktreeNote } from '../snapshots/worktree-notes.ts'
+import { openWorktreeNotes, worktreePaths, type WorktreeNote } from '../snapshots/worktree-notes.ts'
 import { commitsOnlyOn, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -98,7 +98,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
       if (error instanceof AppError || !(error instanceof Error)) throw error
       throw new AppError(
         'wrong_state',
-        `Nothing was changed: git cannot read or commit the worktree of session ${note.number} (${error.message.split('\n')[0]}). Correct that in ${placesOf(notes.root, note).tree}, then try again.`,
+        `Nothing was changed: git cannot read or commit the worktree of session ${note.number} (${error.message.split('\n')[0]}). Correct that in ${worktreePaths(notes.root, note).tree}, then try again.`,
       )
     }
   }

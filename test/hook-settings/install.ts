@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Place } from '../../src/runners/agents/install/agent-hooks.ts'
+import type { HookScope } from '../../src/runners/agents/install/agent-hooks.ts'
 import { HOOK_AGENTS, hookTarget } from '../../src/runners/agents/install/hook-agents.ts'
 import { planHooks, writeHooks } from '../../src/runners/agents/install/hook-change.ts'
 import { installHookScript } from '../../src/runners/agents/install/service-hooks.ts'
@@ -32,9 +32,9 @@ function person(t: Test) {
   const places = { root, stateDir, environment }
   const trust = createTrustFile(stateDir, root, () => {})
   const agent = (id: string) => HOOK_AGENTS.find((each) => each.id === id)!
-  const plan = (what: 'install' | 'remove', id: string, place: Place, isStrict = false) =>
+  const plan = (what: 'install' | 'remove', id: string, place: HookScope, isStrict = false) =>
     planHooks({ what, agent: agent(id), place, isStrict }, places)
-  const run = async (what: 'install' | 'remove', id: string, place: Place, isStrict = false) => {
+  const run = async (what: 'install' | 'remove', id: string, place: HookScope, isStrict = false) => {
     const change = (await plan(what, id, place, isStrict))!
     await writeHooks([change], places, { trust, script: true })
     return change.path

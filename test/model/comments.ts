@@ -3,7 +3,7 @@ import {
   type Comment,
   type CommentView,
   changedComments,
-  commentPlace,
+  commentTarget,
   commentStatus,
   commentText,
   composeNote,
@@ -117,7 +117,7 @@ t.test('where a comment is', async (t) => {
     [{ ...diff, side: 'old', end_line: 4 }, 'On a.ts lines 3-4 before the change', 4],
   ]
   for (const [parts, place, below] of rows) {
-    t.equal(commentPlace(view(parts)), place)
+    t.equal(commentTarget(view(parts)), place)
     t.equal(placedBelow(view(parts)), below, place)
   }
 })

@@ -16,7 +16,7 @@ import {
 } from '../../src/model/history-act.ts'
 import { actsOf, fileActs, renumberedAct, sessionActs } from '../../src/model/history-acts.ts'
 import { withDerived } from '../../src/model/history-derived.ts'
-import { PLACES } from '../../src/model/places.ts'
+import { CHANNELS } from '../../src/model/channels.ts'
 import type { Session } from '../../src/model/session.ts'
 import { PROOF as ANY_PROOF, CASE, SESSION } from '../fixtures/records.ts'
 import { folderWith, minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
@@ -286,7 +286,7 @@ const VALUES: { [Name in HistoryAct['name']]: Record<string, readonly unknown[]>
     plan_ready: { session, revision: [1, 12], hash },
     plan_edited: { session, hash, by_hand },
     plan_sent_back: { session, comments: [undefined, 1, 2, 30] },
-    plan_approved: { session, hash, where: [undefined, ...PLACES] },
+    plan_approved: { session, hash, where: [undefined, ...CHANNELS] },
     queued: one,
     queue_left: one,
     approval_withdrawn: one,

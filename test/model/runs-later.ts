@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findTrigger, HOME_PLACES } from '../../src/model/later-table.ts'
+import { findTrigger, HOME_FILES } from '../../src/model/later-table.ts'
 import {
   describeRunsLater,
   describeTrigger,
@@ -47,7 +47,7 @@ t.test('what starts a file by its place', async (t) => {
     for (const path of paths.split(' ')) t.match(findTrigger(path), starts, path)
   const others = ['src/a.ts', 'README.md', 'env', 'x.envrc', 'github/workflows/a.yml', 'a/main.py']
   for (const path of others) t.equal(findTrigger(path), null, path)
-  for (const path of HOME_PLACES) t.ok(findTrigger(path.replace(/\/$/, '/x')), path)
+  for (const path of HOME_FILES) t.ok(findTrigger(path.replace(/\/$/, '/x')), path)
 })
 
 t.test('what differs', async (t) => {

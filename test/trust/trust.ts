@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openPlaces } from '../../src/settings/places.ts'
+import { openWorkspaceFolders } from '../../src/settings/workspace-folders.ts'
 import { trust } from '../../src/trust/command.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
@@ -378,7 +378,7 @@ t.test('what is trusted is what was shown', async (t) => {
     return true
   }
   t.equal(await trust({ root, stateDir }, { print, warn: print, ask }), 0)
-  const { settings } = await openPlaces({ root, stateDir }, {}, print)
+  const { settings } = await openWorkspaceFolders({ root, stateDir }, {}, print)
   t.match(await settings(), { trust: 'changed' })
 })
 

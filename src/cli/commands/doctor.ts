@@ -3,7 +3,7 @@ import type { TestDeliveryJson, WebhookJson } from '../../http/schemas/webhook.t
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { HeardConversation } from '../../runners/agents/install/levels.ts'
-import { findFolders, type PlaceOptions } from '../../settings/folders.ts'
+import { findFolders, type FolderOptions } from '../../settings/folders.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { isWorkspace, rootOf } from '../find-workspace.ts'
@@ -23,7 +23,7 @@ interface Options extends CommandOptions {
 }
 
 /** The options of a doctor, with the folder of the workspace. */
-type Here = PlaceOptions & { json?: boolean }
+type Here = FolderOptions & { json?: boolean }
 
 export function command(): Command {
   const doctor = new Command('doctor')
@@ -95,13 +95,13 @@ async function heardHere(options: Here): Promise<readonly HeardConversation[]> {
 
 async function asJson(options: Here): Promise<ExitCode> {
   const { print, warn } = ownTerminal()
-  const [{ openPlaces }, { examine }, { handshakes }, { checkWorkspace }] = await Promise.all([
-    import('../../settings/places.ts'),
+  const [{ openWorkspaceFolders }, { examine }, { handshakes }, { checkWorkspace }] = await Promise.all([
+    import('../../settings/workspace-folders.ts'),
     import('../../doctor/examination.ts'),
     import('../../doctor/handshakes.ts'),
     import('../../check/check-command.ts'),
   ])
-  const places = await openPlaces(options, process.env, warn)
+  const places = await openWorkspaceFolders(options, process.env, warn)
   const found = await examine(places, process.env, await heardHere(options))
   const tried = []
   for await (const each of handshakes(places, process.env)) tried.push(each)

@@ -8,7 +8,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import { findTests } from '../../runners/project-tests.ts'
 import { allStatuses } from '../../sessions/providers.ts'
 import { editableSettings } from '../../settings/change-settings.ts'
-import { findPlaces } from '../../settings/places.ts'
+import { findWorkspaceFolders } from '../../settings/workspace-folders.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { usageError } from '../output/exit-codes.ts'
 import { ask } from '../question.ts'
@@ -110,7 +110,7 @@ function requireLines({ agent, tests }: SetupChoice): void {
 
 /** What is known of the folder and the machine. Throws if casefile.md cannot be changed. */
 async function findFacts(rootOption: string, warn: (line: string) => void): Promise<Facts> {
-  const places = await findPlaces({ root: rootOption }, process.env, warn)
+  const places = await findWorkspaceFolders({ root: rootOption }, process.env, warn)
   const { root, memoryRoot } = places
   await editableSettings(root)
   const present = await places.settings()

@@ -4,7 +4,7 @@ import { CREATE_CASE } from '../../init/next-commands.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { findPlaces } from '../../settings/places.ts'
+import { findWorkspaceFolders } from '../../settings/workspace-folders.ts'
 import { ownTerminal } from '../output/terminal.ts'
 
 /** Of these files, those that are new or changed in git; none without a repository. */
@@ -23,7 +23,7 @@ export async function nextLines(
   rootOption: string,
   done: Omit<Done, 'uncommitted'>,
 ): Promise<string[]> {
-  const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const places = await findWorkspaceFolders({ root: rootOption }, process.env, ownTerminal().warn)
   const { root, memoryRoot } = places
   return nextSteps({ ...done, uncommitted: await uncommittedOf(root, relative(root, memoryRoot)) })
 }

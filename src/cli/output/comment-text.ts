@@ -1,7 +1,7 @@
 import type { CommentJson } from '../../http/schemas/comment.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
-import { commentPlace } from '../../model/comment.ts'
+import { commentTarget } from '../../model/comment.ts'
 import { oneLineText, shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
@@ -14,7 +14,7 @@ const QUOTED = 4
 export function commentText(comment: CommentJson, terminal: Terminal): string {
   const { color } = terminal
   const time = terminal.isTerminal ? ago(comment.created_at) : comment.created_at
-  const place = oneLineText(commentPlace(comment))
+  const place = oneLineText(commentTarget(comment))
   const lines = [
     `${headText(comment, terminal)}  ${place}  ${color.dim(time)}`,
     ...quoteLines(comment.quote).map((line) => color.dim(fitted(`  > ${line}`, terminal))),
@@ -30,7 +30,7 @@ export function commentBlock(
   { isBelowLine }: { isBelowLine: boolean },
 ): string[] {
   const { color } = terminal
-  const place = isBelowLine ? '' : `  ${oneLineText(commentPlace(comment))}`
+  const place = isBelowLine ? '' : `  ${oneLineText(commentTarget(comment))}`
   const quote = isBelowLine ? [] : quoteLines(comment.quote).map((line) => color.dim(`> ${line}`))
   const text = comment.resolved ? [] : [...quote, ...bodyLines(comment, terminal)]
   return [`${headText(comment, terminal)}${place}`, ...text].map((line) =>

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { MAX_WHO } from '../../markdown/history-file.ts'
-import { CLIENTS } from '../../model/places.ts'
+import { CLIENTS } from '../../model/channels.ts'
 import type { EndpointSpec, Method } from '../endpoint.ts'
 import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 import { mayBe304, responsesOf } from './responses.ts'

@@ -9,7 +9,7 @@ import {
 import { MAX_COMMENT_CHARACTERS } from '../../model/comment.ts'
 import { HISTORY_SOURCES } from '../../model/history.ts'
 import { ACT_NAMES } from '../../model/history-act.ts'
-import { PLACES } from '../../model/places.ts'
+import { CHANNELS } from '../../model/channels.ts'
 import { OBJECTION_CODES } from '../../model/proof-objections.ts'
 import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
@@ -203,7 +203,7 @@ const historyAct = z
     revision: count.optional().describe('Of the plan, from 1.'),
     hash: planOrCommit.optional().describe('The beginning of the SHA-256 of the plan.'),
     comments: count.optional().describe('How many were sent with the plan.'),
-    where: z.enum(PLACES).optional().describe('Where the plan was approved.'),
+    where: z.enum(CHANNELS).optional().describe('Where the plan was approved.'),
     state: z
       .enum(['complete', 'failed', 'abandoned'])
       .optional()

@@ -5,7 +5,7 @@ import { createPainter } from './code-colours.ts'
 import { element, isolated, text } from './hast.ts'
 import { liftedSteps } from './lifted-steps.ts'
 import { placeSlots } from './line-slots.ts'
-import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
+import { imageTarget, type LinkContext, linkTarget, slugOf } from './links.ts'
 import type { Heading, MarkdownOptions } from './options.ts'
 import { stepFigure } from './step-figure.ts'
 
@@ -14,7 +14,7 @@ const MAX_LABEL = 200
 
 /** Adds the marks of the page (steps, anchors, labels) to the sanitized elements, and lists the headings. */
 export function decorate(
-  options: MarkdownOptions & LinkPlace,
+  options: MarkdownOptions & LinkContext,
   headings: Heading[],
 ): (root: Root) => void {
   const steps = options.steps ?? []
@@ -145,7 +145,7 @@ function isEmptyList(value: unknown): boolean {
 /** One that has an address here, linked to itself so that it can be enlarged. */
 function picture(
   { properties }: Element,
-  { addresses = {} }: LinkPlace,
+  { addresses = {} }: LinkContext,
   { inLink }: { inLink?: boolean },
 ): Element | null {
   const name = String(properties.src ?? '')

@@ -7,7 +7,7 @@ export interface LinkTarget {
   kind: 'external' | 'mail' | 'inside'
 }
 
-export interface LinkPlace {
+export interface LinkContext {
   base?: string
   addresses?: Readonly<Record<string, string>>
   idPrefix: string
@@ -17,7 +17,7 @@ export interface LinkPlace {
  * Pure. The target of a link, normalized so that every browser reads it the same way; null if the link must not lead
  * anywhere.
  */
-export function linkTarget(href: string, place: LinkPlace): LinkTarget | null {
+export function linkTarget(href: string, place: LinkContext): LinkTarget | null {
   const { base, addresses = {}, idPrefix } = place
   if (href.startsWith('#')) return { href: `#${idPrefix}${href.slice(1)}`, kind: 'inside' }
   const [path = '', anchor] = href.split('#', 2)

@@ -22,7 +22,7 @@ export interface AllowedPaths {
   temporary: readonly string[]
   /** Forbidden folders, inside the working folder or not, with links resolved. */
   closed: readonly string[]
-  /** A folder for temporary files that its tools may also write to, see `UserPlaces`. */
+  /** A folder for temporary files that its tools may also write to, see `UserTools`. */
   scratch: string | null
   /** What the plan limits the work to. */
   scope: PlanScope

@@ -21,7 +21,7 @@ export type Handshake =
     }
   | { ok: false; reason: string }
 
-export interface HandshakePlace {
+export interface HandshakeOptions {
   env: Record<string, string>
   cwd: string
 }
@@ -29,7 +29,7 @@ export interface HandshakePlace {
 /** Starts an agent and opens a session, but sends no prompt. */
 export async function tryHandshake(
   spec: AcpSpec,
-  { env, cwd }: HandshakePlace,
+  { env, cwd }: HandshakeOptions,
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)

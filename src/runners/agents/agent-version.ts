@@ -20,7 +20,7 @@ export interface AgentVersion {
   warning?: string
 }
 
-export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd'> {
+export interface AgentProgram extends Pick<StepProcessOptions, 'env' | 'cwd'> {
   sandbox?: Sandbox
   /** The program's path as it was found. */
   path: string
@@ -35,7 +35,7 @@ const known = new Map<string, string>()
  */
 export async function agentVersion(
   { version: args, bad, title }: Pick<AgentSpec, 'version' | 'bad' | 'title'>,
-  place: AgentPlace,
+  place: AgentProgram,
 ): Promise<AgentVersion> {
   if (args.length === 0) return { version: null }
   const key = JSON.stringify([await programStamp(place.path), args])
@@ -70,7 +70,7 @@ export function unseenNote(
   return `${version}: not seen by our tests; seen: ${seen.join(', ')}`
 }
 
-async function askedVersion(argv: string[], place: AgentPlace): Promise<string | null> {
+async function askedVersion(argv: string[], place: AgentProgram): Promise<string | null> {
   let text = ''
   const { signal = new AbortController().signal, ...rest } = place
   await runStepProcess({

@@ -3,10 +3,10 @@ import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { EnvRule } from './environment.ts'
 import type { EventTable, ReportedRun } from './event-parser.ts'
 import type { LoginCheck } from './login.ts'
-import type { FindOwnPlaces } from './own-places.ts'
+import type { FindAgentHomePaths } from './agent-home-paths.ts'
 import type { ReadOwnRecord } from './parser-kit.ts'
 import type { AgentTools } from './tool-kinds.ts'
-import type { AllowsUserPlaces, Env } from './user-places.ts'
+import type { AllowsUserTools, Env } from './user-tools.ts'
 
 /** A known agent: how it runs as a command that gets a prompt, and what the events mean that it prints. */
 export interface Agent extends CommandSpec {
@@ -28,7 +28,7 @@ export interface AgentSpec {
   /** Variables of the service that it gets in addition to those of every step. */
   env: readonly EnvRule[]
   /** What it needs of the home folder to work; null for a program that is not known. */
-  ownPlaces: FindOwnPlaces | null
+  ownPlaces: FindAgentHomePaths | null
   /** Files that it writes into each working folder when it starts. Nothing reads them but the agent. */
   leaves?: readonly string[]
   /** Arguments that print its version. */
@@ -101,7 +101,7 @@ export interface CommandLine {
   isLiteral?: true
   env?: Readonly<Record<string, string>>
   /** How it gets access to what the user set up. */
-  userPlaces?: AllowsUserPlaces
+  userPlaces?: AllowsUserTools
   /** Environment variables that apply only if the service does not set them. */
   defaultEnv?: Readonly<Record<string, string>>
   /** Files it needs: name to text. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
-import type { Env } from './user-places.ts'
+import type { Env } from './user-tools.ts'
 
 /** How to find out whether an agent is logged in. */
 export interface LoginCheck {

@@ -120,7 +120,7 @@ function fenceOf(line: string): string | null {
   return /^[ \t]*(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1] ?? null
 }
 
-interface Place extends Line {
+interface Heading extends Line {
   name: string
   depth: number
 }
@@ -144,24 +144,24 @@ function partsOf(text: string): PlanResult | null {
   return plan || parts.plan.trim() !== '' ? parts : null
 }
 
-interface Places {
-  headings: Place[]
-  hypothesis: Place | undefined
+interface PlanHeadings {
+  headings: Heading[]
+  hypothesis: Heading | undefined
   /** The first `Plan` heading after the hypothesis, else the first one: a title may also say Plan. */
-  plan: Place | undefined
+  plan: Heading | undefined
 }
 
-function placesOf(text: string): Places {
+function placesOf(text: string): PlanHeadings {
   const headings = headingsOf(text)
-  const isNamed = (name: string) => (place: Place) => place.name === name && place.depth <= 3
+  const isNamed = (name: string) => (place: Heading) => place.name === name && place.depth <= 3
   const hypothesis = headings.find(isNamed('hypothesis'))
   const plans = headings.filter(isNamed('plan'))
   const plan = plans.find(({ start }) => hypothesis && start > hypothesis.start) ?? plans[0]
   return { headings, hypothesis, plan }
 }
 
-function headingsOf(text: string): Place[] {
-  const headings: Place[] = []
+function headingsOf(text: string): Heading[] {
+  const headings: Heading[] = []
   let open: string | null = null
   for (const line of linesOf(text)) {
     if (open !== null) {

@@ -4,7 +4,7 @@ import { newLine } from '../../model/trail.ts'
 import type { CommandLine, CommandSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
-import { allowanceOf } from '../agents/user-places.ts'
+import { allowanceOf } from '../agents/user-tools.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { runStepProcess } from '../enclosure/step-process.ts'
 import { findProgram } from '../process/find-program.ts'
@@ -32,7 +32,7 @@ const PROMPT_FILE = 'prompt.md'
  * program. The caller decides whether the run succeeded.
  */
 export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
-  const run = await withUserPlaces(asked)
+  const run = await withUserTools(asked)
   const { spec, line, mode, agent } = run
   const { report, sandbox, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
@@ -86,7 +86,7 @@ function howEnded({ spec, mode, signal }: CommandRun, end: CommandEnd): string {
   return (mode === 'work' ? workFailureReason(spec, end) : failureReason(end)) ?? 'ended well'
 }
 
-async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
+async function withUserTools(run: CommandRun): Promise<CommandRun> {
   const { line, agent, workdir } = run
   if (!line.userPlaces) return run
   const { args, env } = await allowanceOf(line.userPlaces, agent.env, workdir)

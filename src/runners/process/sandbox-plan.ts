@@ -102,7 +102,7 @@ export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan
   }
 }
 
-interface Place {
+interface BoundPath {
   kind: 'closed' | 'hidden' | 'open'
   path: string
   /** What an open place shows, if it is not what was there. */
@@ -114,9 +114,9 @@ interface Place {
 function placesOf(
   { readOnly, hidden, open, views = [], overlay }: SandboxFolders,
   facts: PlanFacts,
-): Place[] {
+): BoundPath[] {
   const files = new Set(facts.files)
-  const all: Place[] = [
+  const all: BoundPath[] = [
     ...(overlay ? [{ kind: 'open', path: overlay.at, shows: 'overlay' } as const] : []),
     ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
     ...hidden.map((path) => ({ kind: 'hidden', path, isFile: files.has(path) }) as const),
@@ -124,7 +124,7 @@ function placesOf(
     ...views.map(({ at, shows }) => ({ kind: 'open', path: at, shows }) as const),
   ]
   all.sort((a, b) => a.path.length - b.path.length)
-  const kept: Place[] = []
+  const kept: BoundPath[] = []
   for (const place of all) {
     const around = innermost(place.path, kept)
     const isSwallowed = around?.kind === 'hidden' && (around.isFile || place.kind !== 'open')
@@ -138,7 +138,7 @@ function placesOf(
  * The parent folders of read-only and hidden folders, outermost first. Each is mounted on itself, because a mount
  * point cannot be renamed: no program can replace a guarded folder by moving a parent.
  */
-function foldersAround(places: readonly Place[], { mounts }: PlanFacts): string[] {
+function foldersAround(places: readonly BoundPath[], { mounts }: PlanFacts): string[] {
   const guarded = places.filter(({ kind, isFile }) => kind !== 'open' && !isFile)
   const around = [...new Set(guarded.flatMap(({ path }) => parentsOf(path)))]
   const isWritable = (path: string) => (innermost(path, places)?.kind ?? 'open') === 'open'
@@ -150,7 +150,7 @@ function foldersAround(places: readonly Place[], { mounts }: PlanFacts): string[
 }
 
 /** Whether an open place gets a separate mount. */
-function isBound(place: Place, places: readonly Place[]): boolean {
+function isBound(place: BoundPath, places: readonly BoundPath[]): boolean {
   return place.shows !== undefined || innermost(place.path, before(place, places)) !== undefined
 }
 
@@ -197,16 +197,16 @@ function parentsOf(path: string): string[] {
 }
 
 /** The innermost place that contains a path. */
-function innermost(path: string, places: readonly Place[]): Place | undefined {
+function innermost(path: string, places: readonly BoundPath[]): BoundPath | undefined {
   return places.findLast((place) => leadsTo(place.path, path))
 }
 
-function before(place: Place, places: readonly Place[]): readonly Place[] {
+function before(place: BoundPath, places: readonly BoundPath[]): readonly BoundPath[] {
   return places.slice(0, places.indexOf(place))
 }
 
 /** The open places directly inside a place. */
-function openIn(place: Place, places: readonly Place[]): Place[] {
+function openIn(place: BoundPath, places: readonly BoundPath[]): BoundPath[] {
   const inner = places.filter(({ kind, path }) => kind === 'open' && path !== place.path)
   return inner.filter((open) => innermost(open.path, before(open, places)) === place)
 }
@@ -216,7 +216,7 @@ interface PlacePlan {
   checks: string[]
 }
 
-function hide(place: Place, places: readonly Place[], opened: readonly string[]): PlacePlan {
+function hide(place: BoundPath, places: readonly BoundPath[], opened: readonly string[]): PlacePlan {
   const ways = openIn(place, places).map(({ path }) => relative(place.path, path))
   const entries = new Map<string, Set<string>>([[place.path, new Set()]])
   for (const way of ways) {
@@ -241,14 +241,14 @@ function hide(place: Place, places: readonly Place[], opened: readonly string[])
 }
 
 /** A file without content, also for those that may read it. */
-function blank({ path }: Place): PlacePlan {
+function blank({ path }: BoundPath): PlacePlan {
   return { lines: [line('/dev/null', path, 'none', 'bind')], checks: ['blank', path] }
 }
 
 /** Mounts below a folder belong to the same bind, but stay writable until each is made read-only itself. */
 function close(
-  place: Place,
-  places: readonly Place[],
+  place: BoundPath,
+  places: readonly BoundPath[],
   { mounts, isReachable = () => true }: PlanFacts,
 ): PlacePlan {
   const isMount = (path: string) => mounts.some((mount) => mount.path === path)

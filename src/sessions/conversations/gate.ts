@@ -10,7 +10,7 @@ import { quotePath, resolveNamedPath } from '../../runners/agents/named-path.ts'
 import { isProposal } from '../../runners/proposal.ts'
 import { isReading, whyNotReading } from '../../runners/reading/commands.ts'
 import { outsideScope } from '../../runners/scope.ts'
-import { placeOf } from './binding.ts'
+import { workingCopyOf } from './working-copy.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
@@ -106,7 +106,7 @@ const CHOOSE_CASE =
 
 /** What a call of `casefile agent test` is answered: the same as one of a case without a plan. */
 export async function answerToTest(event: HookEvent, root: string): Promise<HookAnswer> {
-  const isHere = (await placeOf(event.cwd, root)) !== null
+  const isHere = (await workingCopyOf(event.cwd, root)) !== null
   if (event.kind !== 'calling' || !isHere) return PASS
   const objection = objectionBeforeApproval(event.tool, {
     // the hooks are tried, not what the operator allows

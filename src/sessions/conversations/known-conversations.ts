@@ -9,7 +9,7 @@ import { goesOn, processStart, processStat } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
-import { casesOfBranch, placeOf, type WorkPlace } from './binding.ts'
+import { casesOfBranch, workingCopyOf, type WorkingCopy } from './working-copy.ts'
 import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-understood.ts'
 
 /** What comes with a hook's request besides the agent's own words. */
@@ -133,7 +133,7 @@ export function createKnownConversations({
       open.find((each) => each.agent === agent && each.agent_session === agentSession) ??
       open.find((each) => each.agent_session === null && isOfProcess(each)) ??
       (isNewName(agent, event) ? open.filter(isOfProcess).at(-1) : undefined)
-    const place = known ? null : await placeOf(event.cwd, layout.root)
+    const place = known ? null : await workingCopyOf(event.cwd, layout.root)
     if (!known && !place) return null
     const conversation = known ?? { ...newConversation(agent, place!) }
     if (!known) conversation.case_id = await caseIn(caseName, agent, conversation)
@@ -199,11 +199,11 @@ export function createKnownConversations({
   }
 
   /** The case of an agent in a folder. A worktree without a case of its own has that of its repository. */
-  async function caseIn(named: string | null, agent: ConversationAgent, place: WorkPlace) {
+  async function caseIn(named: string | null, agent: ConversationAgent, place: WorkingCopy) {
     const own = caseFor(named, agent, place)
     const { folder } = place
     if (own !== null || folder === layout.root || currentIn(folder).case_id !== null) return own
-    const repository = await placeOf(layout.root, layout.root)
+    const repository = await workingCopyOf(layout.root, layout.root)
     return repository && caseFor(named, agent, repository)
   }
 
@@ -211,7 +211,7 @@ export function createKnownConversations({
   function caseFor(
     named: string | null,
     agent: ConversationAgent,
-    { folder, branch }: WorkPlace,
+    { folder, branch }: WorkingCopy,
   ): string | null {
     const ofBranch = branch === null ? [] : casesOfBranch(branch, catalog.ids())
     const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
@@ -248,7 +248,7 @@ export function createKnownConversations({
       // an agent whose prompts are not heard has no other moment to get the case of its folder
       const isFirst = event.kind === 'calling' && conversation.prompts === 0
       if (isUnbound && (event.kind === 'prompted' || (isFirst && !isDone(conversation)))) {
-        Object.assign(conversation, await placeOf(event.cwd, layout.root))
+        Object.assign(conversation, await workingCopyOf(event.cwd, layout.root))
         const chosen = await caseIn(request.caseName, dialect.agent, conversation)
         if (chosen !== null) bind(conversation, chosen)
       }
@@ -265,7 +265,7 @@ export function createKnownConversations({
     },
 
     async expect({ agent, cwd, case_id, pid }) {
-      const place = await placeOf(cwd, layout.root)
+      const place = await workingCopyOf(cwd, layout.root)
       if (!place) throw outside(cwd)
       const start = processStart(pid)
       const heard = [...all.values()].find((each) => each.agent === agent && isProcess(each, pid))
@@ -285,7 +285,7 @@ export function createKnownConversations({
           `The case is ${state}. Have the operator reopen it before you plan more work on it.`,
         )
       }
-      const place = await placeOf(cwd, layout.root)
+      const place = await workingCopyOf(cwd, layout.root)
       if (!place) throw outside(cwd)
       const heardLast = (a: Conversation, b: Conversation) =>
         (b.last_heard_at ?? '').localeCompare(a.last_heard_at ?? '')
@@ -316,19 +316,19 @@ export function createKnownConversations({
         (each) => each.agent === agent && each.agent_session === agentSession,
       )
       if (known && agentSession !== null && known.case_id !== null) return known.case_id
-      const place = await placeOf(cwd, layout.root)
+      const place = await workingCopyOf(cwd, layout.root)
       return place && (await caseIn(caseName, agent, place))
     },
 
     async currentCase(cwd) {
-      const place = await placeOf(cwd, layout.root)
+      const place = await workingCopyOf(cwd, layout.root)
       if (!place) throw outside(cwd)
       const found = [place.folder, layout.root].map(currentIn)
       return found.find(({ case_id }) => case_id !== null) ?? found[0]!
     },
 
     async setCurrentCase(cwd, caseId) {
-      const place = await placeOf(cwd, layout.root)
+      const place = await workingCopyOf(cwd, layout.root)
       if (!place) throw outside(cwd)
       if (caseId !== null) await store.read(caseId)
       const { folder } = place

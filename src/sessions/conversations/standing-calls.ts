@@ -25,7 +25,7 @@ export async function standingOver(
   return found ? standingHash(found) : null
 }
 
-interface CallPlace {
+interface CallFolders {
   /** Where the agent is. */
   cwd: string
   /** The working folder, without symbolic links. */
@@ -38,7 +38,7 @@ interface CallPlace {
 export async function standingFor(
   { kind, name, isEditor, command, paths, folder: at }: HookTool,
   { standing, readingCommands }: Pick<Settings, 'standing' | 'readingCommands'>,
-  { cwd, folder, records }: CallPlace,
+  { cwd, folder, records }: CallFolders,
 ): Promise<StandingIntent | null> {
   if (standing.length === 0) return null
   if (kind === 'execute') {

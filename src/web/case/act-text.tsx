@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { PLACE_WORDS } from '../../model/history-act.ts'
+import { CHANNEL_WORDS } from '../../model/history-act.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
@@ -82,7 +82,7 @@ export function ActText({ data, item }: ActWordsProps) {
     case 'plan_approved':
       return (
         <>
-          approved the plan {act.where && PLACE_WORDS[act.where]} <Hash hash={act.hash} />
+          approved the plan {act.where && CHANNEL_WORDS[act.where]} <Hash hash={act.hash} />
         </>
       )
     case 'queued':

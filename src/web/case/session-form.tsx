@@ -102,7 +102,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
           </Field>
           <Field id="session-isolation" label="Where does it work?">
             <select id="session-isolation" name="isolation" data-empty="omit">
-              <option value="">{usualPlace(data)}</option>
+              <option value="">{usualScope(data)}</option>
               <option value="worktree">In a separate git worktree, applied when you say so</option>
               <option value="none">In the working folder</option>
             </select>
@@ -142,7 +142,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
 }
 
 /** What applies if nothing is chosen. */
-function usualPlace({ json, isolation }: CasePageData): string {
+function usualScope({ json, isolation }: CasePageData): string {
   const from = json.isolation === null ? 'casefile.md' : 'the case'
   const place = (json.isolation ?? isolation) === 'worktree' ? 'a worktree' : 'the working folder'
   return `As ${from} says: in ${place}`

@@ -12,21 +12,21 @@ import { readStderrMarks } from '../../runners/output/stderr-marks.ts'
 import { chunkWith, indexLog, type LogChunk, type LogIndex } from './log-index.ts'
 import type { LogLine } from './log-lines.tsx'
 
-export interface LogPlace {
+export interface LogAddress {
   layout: HttpDeps['layout']
   caseId: string
   artifact: string
 }
 
 /** A log, and what is needed to read parts of it. */
-export interface LogSource extends LogPlace {
+export interface LogSource extends LogAddress {
   index: LogIndex
   /** The bytes that came from standard error, as far as known. */
   stderr: readonly ByteRange[]
 }
 
 /** Null if the log is not on this machine. */
-export async function openLog(place: LogPlace): Promise<LogSource | null> {
+export async function openLog(place: LogAddress): Promise<LogSource | null> {
   const { layout, caseId, artifact } = place
   const index = await indexLog(layout, caseId, artifact)
   if (index === null) return null

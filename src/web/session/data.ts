@@ -39,7 +39,7 @@ import { loadProofRows, type ProofRow } from '../proof/data.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
-import { inlineComments } from './comment-places.ts'
+import { inlineComments } from './inline-comments.ts'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 
 export const PLAN_VIEWS = ['rendered', 'source', 'diff'] as const

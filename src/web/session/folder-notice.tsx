@@ -16,7 +16,7 @@ const MAX_FILES = 50
 const MAX_AUTHORS = 10
 
 /** Where the plan would run, and behind "?" what its programs could write to, see and reach. */
-export function RunPlace({ data }: { data: SessionPageData }) {
+export function RunFolderNotice({ data }: { data: SessionPageData }) {
   const { folderState, session, walls } = data
   if (walls === null && folderState === null) return null
   const isOpen = walls?.guard === 'comparison'

@@ -36,7 +36,7 @@ import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
 import { BaseCard, Evidence, LaterCard, OutOfScope, RefusedActions, UsageCard } from './results.tsx'
 import { StepList } from './step-list.tsx'
-import { EarlyChanges, TerminalNotice, TerminalPlace } from './terminal-notices.tsx'
+import { EarlyChanges, TerminalNotice, TerminalFolder } from './terminal-notices.tsx'
 import { TrailTable } from './trail-table.tsx'
 import { WorktreePanel } from './worktree-panel.tsx'
 
@@ -150,7 +150,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
           {visibleName(providerText(session))} · {session.type} · <Time at={started_at} />
           {typeof approver === 'string' && ` · approved by ${visibleName(approver)}`}
         </span>
-        <TerminalPlace data={data} />
+        <TerminalFolder data={data} />
         <ApprovalSignature signature={data.json.signature} />
         <RunFacts data={data} />
         <SessionMenu data={data} />

@@ -7,7 +7,7 @@ import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
-import { inlineComments } from './comment-places.ts'
+import { inlineComments } from './inline-comments.ts'
 import type { SessionPageData } from './data.ts'
 
 const STATUS: Record<

@@ -19,9 +19,9 @@ import { Panel } from '../shell/menu.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import { inlineComments } from './comment-places.ts'
+import { inlineComments } from './inline-comments.ts'
 import type { PlanViewName, SessionPageData } from './data.ts'
-import { FolderWarning, RunPlace } from './folder-notice.tsx'
+import { FolderWarning, RunFolderNotice } from './folder-notice.tsx'
 import { Comment, ReviewList } from './plan-comments.tsx'
 import { ApproveBar, CommentForm, EditForm, ReviseForm } from './plan-forms.tsx'
 
@@ -63,7 +63,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         </div>
       </Written>
       {isOpen && <FolderWarning data={data} />}
-      {isOpen && <RunPlace data={data} />}
+      {isOpen && <RunFolderNotice data={data} />}
       {isOpen && <ApproveBar data={data} />}
       {isOpen && <CommentForm data={data} />}
       {isOpen && <EditForm data={data} />}

@@ -5,7 +5,7 @@ import { NotGated } from '../shell/not-gated.tsx'
 import type { SessionPageData } from './data.ts'
 
 /** The folder and the branch that the agent works in. */
-export function TerminalPlace({ data: { terminal } }: { data: SessionPageData }) {
+export function TerminalFolder({ data: { terminal } }: { data: SessionPageData }) {
   if (!terminal?.conversation) return null
   const { folder, conversation } = terminal
   const { branch } = conversation

@@ -21,7 +21,7 @@ export type CaseFilters = Partial<
 >
 
 /** The last item of a page, after which the next page begins. */
-export interface Place {
+export interface ListCursor {
   /** The sort key of the order. */
   created_at: string
   id: string
@@ -29,13 +29,13 @@ export interface Place {
 
 export interface CaseLists {
   /** By `created_at` descending, then by id. */
-  newest(filters: CaseFilters, after: Place | null, limit: number | null): TriageRow[]
+  newest(filters: CaseFilters, after: ListCursor | null, limit: number | null): TriageRow[]
   /** In the order of `listKey`, which is `created_at` here. */
   triage(
     filters: CaseFilters,
-    after: Place | null,
+    after: ListCursor | null,
     limit: number | null,
-  ): (Place & { row: TriageRow })[]
+  ): (ListCursor & { row: TriageRow })[]
   /** A number of rows in the same order, after an offset. */
   listPage(filters: CaseFilters, skip: number, limit: number): TriageRow[]
   count(filters: CaseFilters): number
@@ -142,7 +142,7 @@ function page(
   return found
 }
 
-function isAfter(place: Place | null, keyOf: (row: TriageRow) => string) {
+function isAfter(place: ListCursor | null, keyOf: (row: TriageRow) => string) {
   if (!place) return () => true
   return (row: TriageRow) => (descending(place.created_at, keyOf(row)) || byId(place, row)) < 0
 }

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import { AGENT_NAMES } from '../../../model/agent-names.ts'
 import { AppError } from '../../../model/app-error.ts'
 import { visibleText } from '../../../model/visible-text.ts'
-import type { Place } from '../../../runners/agents/install/agent-hooks.ts'
+import type { HookScope } from '../../../runners/agents/install/agent-hooks.ts'
 import type { SettingsChange } from '../../../runners/agents/install/install.ts'
 import { explain } from '../../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../../find-workspace.ts'
@@ -182,7 +182,7 @@ async function run(
   options: PlaceOptions,
 ): Promise<ExitCode> {
   const terminal = ownTerminal()
-  const [{ root, memoryRoot, stateDir }, agents, { planHooks, usualPlace, writeHooks }] =
+  const [{ root, memoryRoot, stateDir }, agents, { planHooks, usualScope, writeHooks }] =
     await Promise.all([
       findWorkspace(options),
       import('../../../runners/agents/install/hook-agents.ts'),
@@ -206,8 +206,8 @@ async function run(
   const isStrict = options.strict ?? false
   const changes: SettingsChange[] = []
   for (const agent of chosen) {
-    const known = Object.keys(agent.files) as Place[]
-    const wanted = places.length > 0 ? places : what === 'install' ? [usualPlace(agent)] : known
+    const known = Object.keys(agent.files) as HookScope[]
+    const wanted = places.length > 0 ? places : what === 'install' ? [usualScope(agent)] : known
     for (const place of wanted) {
       const change = await planHooks({ what, agent, place, isStrict }, hookPlaces)
       if (change !== null) changes.push(change)
@@ -262,8 +262,8 @@ Next:
   casefile agent use <case>   the case that you work on in this folder
   casefile agent test         is a write denied, and a read not?`
 
-function placesIn(options: PlaceOptions): Place[] {
-  const all: Place[] = ['local', 'project', 'user']
+function placesIn(options: PlaceOptions): HookScope[] {
+  const all: HookScope[] = ['local', 'project', 'user']
   return all.filter((place) => options[place])
 }
 

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { homeFolder } from '../homes.ts'
 import { isAnySet, isThere, type LoginCheck } from '../login.ts'
-import type { OwnPlaces } from '../own-places.ts'
+import type { AgentHomePaths } from '../agent-home-paths.ts'
 import { asRecord, parsedJson } from '../unknown-record.ts'
-import type { Env } from '../user-places.ts'
+import type { Env } from '../user-tools.ts'
 
 /** The folder of its settings, plans and conversations. */
 export function claudeHome(environment: Readonly<NodeJS.ProcessEnv>): string {
@@ -12,7 +12,7 @@ export function claudeHome(environment: Readonly<NodeJS.ProcessEnv>): string {
 }
 
 /** Claude Code has a file beside its folder, and replaces it. */
-export function claudePlaces(environment: Readonly<NodeJS.ProcessEnv>): OwnPlaces {
+export function claudeHomePaths(environment: Readonly<NodeJS.ProcessEnv>): AgentHomePaths {
   const folder = claudeHome(environment)
   const inFolder = environment.CLAUDE_CONFIG_DIR === folder
   const file = join(homeFolder(environment, '', ''), '.claude.json')

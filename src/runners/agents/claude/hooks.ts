@@ -7,7 +7,7 @@ import {
   type HookAnswer,
   type HookDialect,
   type HookEvent,
-  type HookPlace,
+  type HookContext,
   type HookTool,
   missingTexts,
   type Unreadable,
@@ -57,7 +57,7 @@ export function isFromClaude({ hook_event_name }: Readonly<Record<string, unknow
 /** Reads an event in Claude's words; `toTool` reads the tools of another agent. */
 export async function readClaudeEvent(
   body: Record<string, unknown>,
-  { root }: Pick<HookPlace, 'root'>,
+  { root }: Pick<HookContext, 'root'>,
   toTool = claudeTool,
 ): Promise<HookEvent | Unreadable> {
   const isOfTool = TOOL_EVENTS.includes(body.hook_event_name)

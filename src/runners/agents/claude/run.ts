@@ -5,7 +5,7 @@ import type { EventPart, EventTable, ReportedRun } from '../event-parser.ts'
 import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import { CLAUDE_LOGIN, claudePlaces, claudeServers } from './home.ts'
+import { CLAUDE_LOGIN, claudeHomePaths, claudeServers } from './home.ts'
 import { hookSettings } from './hook-settings.ts'
 import { denyClaude } from './hooks.ts'
 import { CLAUDE_TOOLS } from './tools.ts'
@@ -67,7 +67,7 @@ export const claude = knownAgent('claude', {
   seen: ['2.1.330', '2.1.332'],
   install: 'npm install -g @anthropic-ai/claude-code',
   login: CLAUDE_LOGIN,
-  ownPlaces: claudePlaces,
+  ownPlaces: claudeHomePaths,
   env: ENV,
   instructions: INSTRUCTIONS,
   planMode: { holds: 'tools', note: 'It has only the tools Read, Grep and Glob.' },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../hooks/hook-script.ts'
 import { groupsOf, type HookEntry, jsonAgent } from '../install/agent-hooks.ts'
 import { claudeDenial } from '../install/hook-command.ts'
-import { ownPlaces } from '../install/json-hooks.ts'
+import { ownHooks } from '../install/json-hooks.ts'
 import { readSettings } from '../install/settings-file.ts'
 import { claudeBody, claudeDenies, groupLines } from '../install/trial-calls.ts'
 import { codexHome } from './home.ts'
@@ -82,7 +82,7 @@ interface CodexTrust {
  * `path` the real path of the file.
  */
 function codexTrust(text: string, path: string, configText: string): CodexTrust {
-  const places = ownPlaces(text, path, 'codex')
+  const places = ownHooks(text, path, 'codex')
   const trusted = places.filter(({ event, groupIndex, hookIndex, matcher, hook }) => {
     const name = snakeCase(event)
     const key = `${path}:${name}:${groupIndex}:${hookIndex}`

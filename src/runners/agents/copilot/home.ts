@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { homeFolder } from '../homes.ts'
 import { isAnySet, type LoginCheck, textOf } from '../login.ts'
-import type { OwnPlaces } from '../own-places.ts'
+import type { AgentHomePaths } from '../agent-home-paths.ts'
 import { asRecord } from '../unknown-record.ts'
-import type { Env } from '../user-places.ts'
+import type { Env } from '../user-tools.ts'
 
 /** The folder of its settings and conversations. */
 export function copilotHome(environment: Readonly<NodeJS.ProcessEnv>): string {
@@ -12,7 +12,7 @@ export function copilotHome(environment: Readonly<NodeJS.ProcessEnv>): string {
 }
 
 /** It unpacks itself into its cache. Its token is usually in the keychain, and it also uses the one of `gh`. */
-export function copilotPlaces(environment: Readonly<NodeJS.ProcessEnv>): OwnPlaces {
+export function copilotHomePaths(environment: Readonly<NodeJS.ProcessEnv>): AgentHomePaths {
   const config = homeFolder(environment, 'XDG_CONFIG_HOME', '.config')
   const cache = homeFolder(environment, 'XDG_CACHE_HOME', '.cache')
   const { XDG_RUNTIME_DIR: keychain } = environment

@@ -5,7 +5,7 @@ import {
   type HookAnswer,
   type HookDialect,
   type HookEvent,
-  type HookPlace,
+  type HookContext,
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'
@@ -33,7 +33,7 @@ export const copilotDialect: HookDialect = {
 
 async function read(
   body: Record<string, unknown>,
-  { eventName }: HookPlace,
+  { eventName }: HookContext,
 ): Promise<HookEvent | Unreadable> {
   const isOfTool = eventName === 'preToolUse' || eventName === 'postToolUse'
   const missing = missingTexts(body, ['sessionId', 'cwd', ...(isOfTool ? ['toolName'] : [])])

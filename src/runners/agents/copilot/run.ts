@@ -7,8 +7,8 @@ import { failedOutcome } from '../parser-kit.ts'
 import type { ToolResult } from '../readable-output.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asNumber, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import type { AllowsUserPlaces } from '../user-places.ts'
-import { COPILOT_LOGIN, copilotPlaces, copilotServers } from './home.ts'
+import type { AllowsUserTools } from '../user-tools.ts'
+import { COPILOT_LOGIN, copilotHomePaths, copilotServers } from './home.ts'
 import { copilotDialect } from './hooks.ts'
 import { COPILOT_TOOLS } from './tools.ts'
 
@@ -33,7 +33,7 @@ const PROJECT_FILES = [
 ]
 
 /** It allows writing to the temporary folder by default. */
-const USER_PLACES: AllowsUserPlaces = {
+const USER_PLACES: AllowsUserTools = {
   findServers: copilotServers,
   allow: ({ servers }) => ({ args: servers.map((name) => `--allow-tool=${name}`) }),
 }
@@ -55,7 +55,7 @@ export const copilot = knownAgent('copilot', {
   seen: ['1.0.102'],
   install: INSTALL,
   login: COPILOT_LOGIN,
-  ownPlaces: copilotPlaces,
+  ownPlaces: copilotHomePaths,
   env: ENV,
   projectFiles: PROJECT_FILES,
   planMode: PLAN_MODE,

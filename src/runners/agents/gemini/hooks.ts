@@ -7,7 +7,7 @@ import type {
   HookAnswer,
   HookDialect,
   HookEvent,
-  HookPlace,
+  HookContext,
   Unreadable,
 } from '../hooks/hook-event.ts'
 import { toolInput, toolOf } from '../hooks/hook-tool.ts'
@@ -45,7 +45,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 async function read(
   body: Record<string, unknown>,
-  place: HookPlace,
+  place: HookContext,
 ): Promise<HookEvent | Unreadable> {
   const name = asString(body.hook_event_name) ?? ''
   const claudes = { ...body, hook_event_name: EVENTS[name] ?? body.hook_event_name }

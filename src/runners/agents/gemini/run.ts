@@ -9,7 +9,7 @@ import type { EventTable, ReportedRun } from '../event-parser.ts'
 import { failedOutcome } from '../parser-kit.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import type { AllowsUserPlaces, Env } from '../user-places.ts'
+import type { AllowsUserTools, Env } from '../user-tools.ts'
 import { GEMINI_LOGIN, geminiHome } from './home.ts'
 import { geminiDialect } from './hooks.ts'
 import { GEMINI_TOOLS } from './tools.ts'
@@ -52,7 +52,7 @@ priority = 900
 `
 
 /** It has no MCP servers in an untrusted folder. */
-const USER_PLACES: AllowsUserPlaces = {
+const USER_PLACES: AllowsUserTools = {
   allow: ({ scratch }) => ({ args: scratch === null ? [] : ['--include-directories', scratch] }),
 }
 

@@ -71,7 +71,7 @@ export interface Unreadable {
 }
 
 /** What is known besides the body. */
-export interface HookPlace {
+export interface HookContext {
   /** The workspace. */
   root: string
   /** The event, as the hook's own settings name it. */
@@ -83,7 +83,7 @@ export interface HookDialect {
   agent: HookAgent
   /** Whether the body shows that it is in this dialect; the first events of a conversation may not. */
   isFrom(body: Readonly<Record<string, unknown>>): boolean
-  read(body: Record<string, unknown>, place: HookPlace): Promise<HookEvent | Unreadable>
+  read(body: Record<string, unknown>, place: HookContext): Promise<HookEvent | Unreadable>
   /** The JSON to answer, without the notice; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The JSON that denies a call of a tool. */

@@ -2,7 +2,7 @@
 
 import { quoteForShell } from '../../shell-quote.ts'
 
-export interface HookScriptPlace {
+export interface HookScriptFolders {
   /** The workspace. */
   root: string
   /** The git folder that its worktrees share; null without a repository. */
@@ -49,7 +49,7 @@ const IS_HERE = `is_here() {
  * secret in the file of the address, as another program may have the port of a service that was killed. The other
  * secret is in a file, as everybody can read the arguments of curl.
  */
-export function hookScript({ root, gitFolder }: HookScriptPlace): string {
+export function hookScript({ root, gitFolder }: HookScriptFolders): string {
   return `# The hook of Casefile. The service writes this file at each start; it replaces changes.
 # sh hook <agent> <kind> [strict] [user] [event=<name>] [<pid of the agent>]
 # kind: gate    exits with 1 without an answer, so that the caller denies the tool; a plan waits for a minute

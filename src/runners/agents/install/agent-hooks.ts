@@ -6,8 +6,8 @@ import { type HookGroup, ownGroups, withGroups, withoutOwn } from './json-hooks.
 import type { HookTrial } from './trial-calls.ts'
 
 /** Settings of one person in a project, of everybody in it, or of one person in all projects. */
-export const PLACES = ['local', 'project', 'user'] as const
-export type Place = (typeof PLACES)[number]
+export const HOOK_SCOPES = ['local', 'project', 'user'] as const
+export type HookScope = (typeof HOOK_SCOPES)[number]
 
 export interface Homes {
   root: string
@@ -28,7 +28,7 @@ export interface AgentHooks {
   /** The agent's name for people. */
   title: string
   /** The file of each place; the first is the default. */
-  files: Partial<Record<Place, (homes: Homes) => string>>
+  files: Partial<Record<HookScope, (homes: Homes) => string>>
   /** Adds the hooks to settings without them; null is a missing file. Pure, as are the next two. */
   add(text: string | null, path: string, target: HookTarget): string
   /** Takes them out, by their lines; null if the file is all Casefile's. */
@@ -36,7 +36,7 @@ export interface AgentHooks {
   /** The hooks in the settings as one text, to compare them; null if there are none. */
   find(text: string, path: string, target: HookTarget): string | null
   /** The settings of another agent that it reads too. */
-  alsoReads?: { agent: AgentName; place: Place; file: string }
+  alsoReads?: { agent: AgentName; place: HookScope; file: string }
   /** What the agent asks for besides its settings. */
   obstacle?(file: string, homes: Homes): Promise<Obstacle | null>
   /** When a tool runs although Casefile has not answered, with these hooks. */

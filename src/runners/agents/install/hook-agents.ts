@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { findProgram } from '../../process/find-program.ts'
 import { AGENTS } from '../registry.ts'
-import type { AgentHooks, Place } from './agent-hooks.ts'
+import type { AgentHooks, HookScope } from './agent-hooks.ts'
 import type { HookTarget } from './hook-command.ts'
 import { hookFiles } from './hook-files.ts'
 
@@ -29,7 +29,7 @@ export async function installedAgents(
 
 export function hookTarget(
   { root, stateDir }: { root: string; stateDir: string },
-  place: Place,
+  place: HookScope,
   isStrict = false,
 ): HookTarget {
   const { script } = hookFiles(stateDir)

@@ -1,23 +1,23 @@
 /** Installs and removes the hooks of one agent, as commands and the API do. */
 
 import type { TrustFile } from '../../../settings/trust-file.ts'
-import type { AgentHooks, Place } from './agent-hooks.ts'
+import type { AgentHooks, HookScope } from './agent-hooks.ts'
 import { hookTarget, workspaceKey } from './hook-agents.ts'
 import { carryOut, planInstall, planRemoval, type SettingsChange } from './install.ts'
 import { createInstalledHooks } from './installed-hooks.ts'
-import { type HookPlaces, installHookScript } from './service-hooks.ts'
+import { type HookFolders, installHookScript } from './service-hooks.ts'
 
 export interface HookChange {
   what: 'install' | 'remove'
   agent: AgentHooks
-  place: Place
+  place: HookScope
   isStrict: boolean
 }
 
 /** Null if the agent has no settings in that place. */
 export async function planHooks(
   { what, agent, place, isStrict }: HookChange,
-  { root, stateDir, environment }: HookPlaces,
+  { root, stateDir, environment }: HookFolders,
 ): Promise<SettingsChange | null> {
   const path = agent.files[place]?.({ root, environment, key: workspaceKey(stateDir) })
   if (path === undefined) return null
@@ -27,19 +27,19 @@ export async function planHooks(
 }
 
 /** The place that is used if none is named: the first that the agent has. */
-export function usualPlace(agent: AgentHooks): Place {
-  return Object.keys(agent.files)[0] as Place
+export function usualScope(agent: AgentHooks): HookScope {
+  return Object.keys(agent.files)[0] as HookScope
 }
 
 /** What setup installs. */
 export function usualChange(agent: AgentHooks): HookChange {
-  return { what: 'install', agent, place: usualPlace(agent), isStrict: false }
+  return { what: 'install', agent, place: usualScope(agent), isStrict: false }
 }
 
 /** Writes the changes, and with `script` what the hooks run. The state folder must exist. */
 export async function writeHooks(
   changes: readonly SettingsChange[],
-  places: HookPlaces,
+  places: HookFolders,
   { trust, script }: { trust: TrustFile; script: boolean },
 ): Promise<void> {
   if (script) await installHookScript(places)

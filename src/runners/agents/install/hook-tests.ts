@@ -4,7 +4,7 @@ import type { TrustFile } from '../../../settings/trust-file.ts'
 import { hookAgent, hookTarget } from './hook-agents.ts'
 import { isPlainCommand } from './hook-command.ts'
 import { findAgent, hashOfScripts } from './levels.ts'
-import type { HookPlaces } from './service-hooks.ts'
+import type { HookFolders } from './service-hooks.ts'
 import { hashOf, readSettings } from './settings-file.ts'
 import type { HookStatus } from './status.ts'
 import { createTestedHooks } from './tested-hooks.ts'
@@ -19,7 +19,7 @@ interface TestDeps {
 /** Tries the hooks in these files at the same time. Gives the files with commands that nobody trusted. */
 export async function testHooks(
   hooks: readonly HookStatus[],
-  places: HookPlaces,
+  places: HookFolders,
   { trust, now }: TestDeps,
 ): Promise<string[]> {
   const { root, stateDir } = places
@@ -59,7 +59,7 @@ interface FoundHooks {
 
 async function findHooks(
   { agent, place, file, installed }: HookStatus,
-  places: HookPlaces,
+  places: HookFolders,
 ): Promise<FoundHooks | null> {
   if (installed === 'unreadable') return null
   const { find } = hookAgent(agent)

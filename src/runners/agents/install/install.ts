@@ -5,7 +5,7 @@ import { makeFolder, writeDurable } from '../../../files/durable-write.ts'
 import { isFolder } from '../../../files/folder-names.ts'
 import { removeEmptyFolder, removeFile } from '../../../files/remove-file.ts'
 import type { TrustFile } from '../../../settings/trust-file.ts'
-import type { AgentHooks, Place } from './agent-hooks.ts'
+import type { AgentHooks, HookScope } from './agent-hooks.ts'
 import type { HookTarget } from './hook-command.ts'
 import type { InstalledFile, InstalledHooks } from './installed-hooks.ts'
 import { hashOf, readSettings } from './settings-file.ts'
@@ -13,7 +13,7 @@ import { hashOf, readSettings } from './settings-file.ts'
 /** A change of one settings file. */
 export interface SettingsChange {
   agent: AgentHooks
-  place: Place
+  place: HookScope
   /** As the agent names it, and without symbolic links: that file is written. */
   path: string
   realPath: string
@@ -27,7 +27,7 @@ export interface SettingsChange {
 
 export interface ChangePlan {
   agent: AgentHooks
-  place: Place
+  place: HookScope
   path: string
   target: HookTarget
   records: InstalledHooks

@@ -30,7 +30,7 @@ export function ownGroups(text: string, path: string, isOwn: IsOwn): HookGroup[]
 }
 
 /** A hook of Casefile with its place in the file. */
-export interface HookPlace {
+export interface OwnHook {
   event: string
   groupIndex: number
   hookIndex: number
@@ -39,7 +39,7 @@ export interface HookPlace {
 }
 
 /** The hooks of Casefile for an agent, whatever version wrote them, with their places. */
-export function ownPlaces(text: string, path: string, agent: string): HookPlace[] {
+export function ownHooks(text: string, path: string, agent: string): OwnHook[] {
   const { body } = split(text)
   if (body.trim() === '') return []
   const { getNodeValue } = jsoncPackage()
@@ -52,7 +52,7 @@ export function ownPlaces(text: string, path: string, agent: string): HookPlace[
       groupIndex,
       hookIndex: hook.parent!.children!.indexOf(hook),
       matcher,
-      hook: getNodeValue(hook) as HookPlace['hook'],
+      hook: getNodeValue(hook) as OwnHook['hook'],
     }))
   })
 }

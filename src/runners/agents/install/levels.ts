@@ -13,7 +13,7 @@ import { agentVersion, unseenNote } from '../agent-version.ts'
 import { KNOWN_AGENTS } from '../registry.ts'
 import type { Obstacle } from './agent-hooks.ts'
 import { hookFiles } from './hook-files.ts'
-import { type HookPlaces, setVariables } from './service-hooks.ts'
+import { type HookFolders, setVariables } from './service-hooks.ts'
 import { type HookStatus, type HooksReport, hooksReport } from './status.ts'
 import { createTestedHooks, type TestedHooks } from './tested-hooks.ts'
 import type { TrialLevel } from './trial.ts'
@@ -44,7 +44,7 @@ export type HeardConversation = Pick<
 
 /** `heard`: the conversations that the service knows; empty if none runs. */
 export async function leveledReport(
-  places: HookPlaces,
+  places: HookFolders,
   heard: readonly HeardConversation[],
 ): Promise<LeveledReport> {
   const [report, script_sha256] = await Promise.all([hooksReport(places), hashOfScripts(places)])
@@ -107,7 +107,7 @@ interface FoundAgent {
 /** Its program and version. A program that is the tested one is not asked again. */
 export async function findAgent(
   id: string,
-  { root, environment }: HookPlaces,
+  { root, environment }: HookFolders,
   tested: Pick<TestedHooks, 'program' | 'version'> | null,
 ): Promise<FoundAgent> {
   const spec = KNOWN_AGENTS.find((each) => each.id === id)!
@@ -122,7 +122,7 @@ export async function findAgent(
 }
 
 /** Of what the lines in the settings run. */
-export async function hashOfScripts({ stateDir, environment }: HookPlaces): Promise<string> {
+export async function hashOfScripts({ stateDir, environment }: HookFolders): Promise<string> {
   const hash = createHash('sha256')
   for (const path of [hookFiles(stateDir).script, join(stateFolders(environment), 'hook')]) {
     const read = await readRegular(path, { maxBytes: MAX_BYTES })

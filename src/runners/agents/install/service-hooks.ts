@@ -11,7 +11,7 @@ import {
   writeHookScript,
 } from './hook-files.ts'
 
-export interface HookPlaces {
+export interface HookFolders {
   /** The workspace. */
   root: string
   stateDir: string
@@ -34,7 +34,7 @@ export interface ServiceHooks {
   secretFor(sent: string | undefined): string | null
 }
 
-export function createServiceHooks(places: HookPlaces, log: (line: string) => void): ServiceHooks {
+export function createServiceHooks(places: HookFolders, log: (line: string) => void): ServiceHooks {
   const logged = (work: Promise<void>) =>
     work.catch((error: unknown) => log(`hooks of agents: ${String(error)}`))
   const secrets = newSecrets()
@@ -63,7 +63,7 @@ export async function installHookScript({
   root,
   stateDir,
   environment,
-}: HookPlaces): Promise<void> {
+}: HookFolders): Promise<void> {
   const found = await findDotGit(root, () => null)
   const gitFolder = found && (await realPathOf(found.gitDir.replace(/\/worktrees\/[^/]+\/?$/, '')))
   await writeHookScript(stateDir, hookScript({ root, gitFolder }))

@@ -3,16 +3,16 @@
 import { AppError } from '../../../model/app-error.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { SYSTEM_FOLDERS } from '../hooks/hook-script.ts'
-import type { AgentHooks, Homes, Obstacle, Place } from './agent-hooks.ts'
+import type { AgentHooks, Homes, Obstacle, HookScope } from './agent-hooks.ts'
 import { HOOK_AGENTS, hookAgent, hookTarget, workspaceKey } from './hook-agents.ts'
 import type { HookTarget } from './hook-command.ts'
 import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
-import type { HookPlaces } from './service-hooks.ts'
+import type { HookFolders } from './service-hooks.ts'
 import { hashOf, readSettings } from './settings-file.ts'
 
 export interface HookStatus {
   agent: string
-  place: Place
+  place: HookScope
   file: string
   /** `older`: an older version of Casefile wrote it. `changed`: somebody changed it since. */
   installed: 'current' | 'older' | 'changed' | 'unreadable'
@@ -33,7 +33,7 @@ export interface HooksReport {
   warnings: string[]
 }
 
-export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
+export async function hooksReport(places: HookFolders): Promise<HooksReport> {
   const { root, stateDir, environment } = places
   const records = createInstalledHooks(stateDir)
   const homes = { root, environment, key: workspaceKey(stateDir) }
@@ -69,11 +69,11 @@ function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[])
 
 async function statusesOf(
   agent: AgentHooks,
-  homes: Homes & HookPlaces,
+  homes: Homes & HookFolders,
   records: InstalledHooks,
 ): Promise<HookStatus[]> {
   const found: HookStatus[] = []
-  for (const [place, fileOf] of Object.entries(agent.files) as [Place, (of: Homes) => string][]) {
+  for (const [place, fileOf] of Object.entries(agent.files) as [HookScope, (of: Homes) => string][]) {
     const file = fileOf(homes)
     const common = { agent: agent.id, place, file }
     try {

@@ -13,7 +13,7 @@ import { findProgram } from '../../process/find-program.ts'
 import { quoteForShell } from '../../shell-quote.ts'
 import { CLIENT_SECRET, SYSTEM_FIRST } from '../hooks/hook-script.ts'
 import { announceToHooks, hookFiles, newSecrets } from './hook-files.ts'
-import { type HookPlaces, setVariables } from './service-hooks.ts'
+import { type HookFolders, setVariables } from './service-hooks.ts'
 
 export interface Scene {
   /** What is wrong, as the end of "fails open when …"; null for a running service. */
@@ -38,7 +38,7 @@ const PROGRAMS = ['cat', 'sleep']
 const MAX_BYTES = 1024 * 1024
 
 /** The hooks of agents go on meanwhile: each scene has copies of the files that the hooks read. */
-export async function openScenes({ root, stateDir, environment }: HookPlaces): Promise<Scenes> {
+export async function openScenes({ root, stateDir, environment }: HookFolders): Promise<Scenes> {
   const scratch = await openRunFolder(join(stateDir, 'scratch'), `hooks-test-${randomUUID()}`)
   const folder = scratch.path
   const files = hookFiles(stateDir)

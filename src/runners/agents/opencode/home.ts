@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
 import { homeFolder } from '../homes.ts'
 import type { LoginCheck } from '../login.ts'
-import type { OwnPlaces } from '../own-places.ts'
+import type { AgentHomePaths } from '../agent-home-paths.ts'
 import { asRecord } from '../unknown-record.ts'
 
 const FOLDERS = {
@@ -21,7 +21,7 @@ export function opencodeFolder(
   return join(homeFolder(environment, variable, name), 'opencode')
 }
 
-export function opencodePlaces(environment: Readonly<NodeJS.ProcessEnv>): OwnPlaces {
+export function opencodeHomePaths(environment: Readonly<NodeJS.ProcessEnv>): AgentHomePaths {
   const kinds = Object.keys(FOLDERS) as (keyof typeof FOLDERS)[]
   return { paths: kinds.map((kind) => opencodeFolder(environment, kind)), files: [] }
 }

@@ -9,7 +9,7 @@ import { failedOutcome, type RunOutcome } from '../parser-kit.ts'
 import type { ToolResult } from '../readable-output.ts'
 import { toolFacts } from '../tool-kinds.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../unknown-record.ts'
-import { OPENCODE_LOGIN, opencodePlaces } from './home.ts'
+import { OPENCODE_LOGIN, opencodeHomePaths } from './home.ts'
 import { OPENCODE_TOOLS } from './tools.ts'
 
 const INSTALL = 'npm install -g opencode-ai'
@@ -101,7 +101,7 @@ export const opencode = knownAgent('opencode', {
   seen: ['1.18.33'],
   install: INSTALL,
   login: OPENCODE_LOGIN,
-  ownPlaces: opencodePlaces,
+  ownPlaces: opencodeHomePaths,
   leaves: LEAVES,
   env: ENV,
   projectFiles: PROJECT_FILES,

@@ -4,7 +4,7 @@ import { isTyping } from '../../client/keys.ts'
 import { closeEmptyComposers, composer } from './comment-composer.tsx'
 
 /** Where a comment on a diff goes, as the API takes it. */
-interface DiffPlace {
+interface DiffLines {
   file: string
   side: 'old' | 'new'
   line: number
@@ -73,7 +73,7 @@ function cellOf(target: EventTarget | null): HTMLElement | null {
   return cells[cells.length - 1] ?? null
 }
 
-function placeOf(cell: HTMLElement): DiffPlace {
+function placeOf(cell: HTMLElement): DiffLines {
   return {
     file: cell.closest<HTMLElement>('[data-file]')?.dataset.file ?? '',
     side: cell.dataset.side === 'old' ? 'old' : 'new',
@@ -81,7 +81,7 @@ function placeOf(cell: HTMLElement): DiffPlace {
   }
 }
 
-function aboutOf({ file, side, line }: DiffPlace): string {
+function aboutOf({ file, side, line }: DiffLines): string {
   return `${file} line ${line}${side === 'old' ? ' (before)' : ''}`
 }
 
@@ -120,7 +120,7 @@ function showInPlace(): void {
   for (const comment of document.querySelectorAll<HTMLElement>(
     '#diff-comments .comment[data-place]',
   )) {
-    const { file, side, line }: DiffPlace = JSON.parse(comment.dataset.place!)
+    const { file, side, line }: DiffLines = JSON.parse(comment.dataset.place!)
     const lines = document.querySelector(`#changes [data-file="${CSS.escape(file)}"]`)
     const cell = lines?.querySelector(`td.code[data-side=${side}][data-line="${line}"]`)
     const row = cell?.closest('tr')

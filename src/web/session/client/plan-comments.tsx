@@ -7,7 +7,7 @@ import {
   insertAt,
   type Lines,
   linesText,
-  type PlanPlace,
+  type SelectedLines,
   placeAt,
   planText,
   presentPlan,
@@ -20,10 +20,10 @@ import {
  */
 export function startPlanComments(): void {
   const button = plusButton()
-  let place: PlanPlace | null = null
+  let place: SelectedLines | null = null
   let pointer = { x: -1, y: -1 }
 
-  function show(found: PlanPlace | null, top: number): void {
+  function show(found: SelectedLines | null, top: number): void {
     place = found
     const plan = document.getElementById('plan')
     button.hidden = found === null || plan === null
@@ -111,18 +111,18 @@ function plusButton(): HTMLButtonElement {
 }
 
 /** The top of the line at this height, or of its block. */
-function topOf({ block, lines }: PlanPlace, y: number): number {
+function topOf({ block, lines }: SelectedLines, y: number): number {
   const box = block.getBoundingClientRect()
   const isOneOfMany = block.matches('figure.step, pre, .table-scroll') && lines.from === lines.to
   return isOneOfMany ? Math.max(box.top, y - 12) : box.top
 }
 
-function placeOfStep(step: HTMLElement): PlanPlace {
+function placeOfStep(step: HTMLElement): SelectedLines {
   const [from = 1] = (step.dataset.lines ?? '').split('-').map(Number)
   return { lines: { from, to: from }, block: step }
 }
 
-function openComposer(place: PlanPlace): void {
+function openComposer(place: SelectedLines): void {
   const { lines } = place
   const same = openComposers().find((form) => fieldValue(form, 'lines') === wordOf(lines))
   closeEmptyComposers(same)
@@ -132,7 +132,7 @@ function openComposer(place: PlanPlace): void {
   showWhole(form)
 }
 
-function composerFor({ lines }: PlanPlace): HTMLFormElement {
+function composerFor({ lines }: SelectedLines): HTMLFormElement {
   const { source, hash } = presentPlan()
   const written = source.split('\n').slice(lines.from - 1, lines.to)
   return composer({

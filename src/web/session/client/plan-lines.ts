@@ -6,7 +6,7 @@ export interface Lines {
 }
 
 /** A place in the plan: its lines, and the element that a form about them comes after, or at the end of. */
-export interface PlanPlace {
+export interface SelectedLines {
   lines: Lines
   block: HTMLElement
 }
@@ -55,7 +55,7 @@ export function linesOf(element: HTMLElement): Lines {
 }
 
 /** The lines of what is selected; null if nothing in the plan is. */
-export function selectedPlace(): PlanPlace | null {
+export function selectedPlace(): SelectedLines | null {
   const selection = getSelection()
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null
   const range = selection.getRangeAt(0)
@@ -67,7 +67,7 @@ export function selectedPlace(): PlanPlace | null {
 }
 
 /** The place under a point of the window. */
-export function placeAt(x: number, y: number): PlanPlace | null {
+export function placeAt(x: number, y: number): SelectedLines | null {
   const target = document.elementFromPoint(x, y)
   if (!target || !planText()?.contains(target) || target.closest('.comment, form')) return null
   const caret = caretAt(x, y)
@@ -86,7 +86,7 @@ function caretAt(x: number, y: number): { node: Node; offset: number } | null {
 }
 
 /** The line of a position in the document; in code each line is a place, in other text each block. */
-export function placeOf(node: Node, offset: number): PlanPlace | null {
+export function placeOf(node: Node, offset: number): SelectedLines | null {
   const element = node instanceof HTMLElement ? node : node.parentElement
   if (!element || !planText()?.contains(element)) return null
   const numbered = element.closest<HTMLElement>('.source-line')
@@ -115,7 +115,7 @@ function codeLine(code: HTMLElement, block: Lines, node: Node, offset: number): 
 }
 
 /** Where a form about the place goes: into a list item, else after the block. */
-export function insertAt({ block }: PlanPlace, form: HTMLElement): void {
+export function insertAt({ block }: SelectedLines, form: HTMLElement): void {
   if (block.tagName === 'LI') block.append(form)
   else block.after(form)
 }

@@ -8,7 +8,7 @@ import { copilotServers } from '../../src/runners/agents/copilot/home.ts'
 import { copilot } from '../../src/runners/agents/copilot/run.ts'
 import { gemini } from '../../src/runners/agents/gemini/run.ts'
 import { opencode } from '../../src/runners/agents/opencode/run.ts'
-import { allowanceOf, scratchFolder } from '../../src/runners/agents/user-places.ts'
+import { allowanceOf, scratchFolder } from '../../src/runners/agents/user-tools.ts'
 
 const SERVER = { command: 'casefile', args: ['mcp'] }
 const SETTINGS_THAT_NAME_NONE: [what: string, text: string | null][] = [

@@ -15,7 +15,7 @@ import { overlayChanges } from '../snapshots/overlay-changes.ts'
 import type { SessionDeps } from './deps.ts'
 import { runSandbox, sandboxLine } from './walls.ts'
 
-export interface PlanningPlace {
+export interface PlanningSandbox {
   sandbox: Sandbox
   /** The audit trail's line that says which walls the agent has. */
   line: NewTrailLine
@@ -40,10 +40,10 @@ interface PlanningScene {
  * removed with it; where that cannot be made, the working folder is read-only. Without mounts, it is compared by git
  * before and after.
  */
-export async function openPlanningPlace(
+export async function openPlanningSandbox(
   deps: SessionDeps,
   { workdir, run, settings, agent, signal }: PlanningScene,
-): Promise<PlanningPlace> {
+): Promise<PlanningSandbox> {
   const layer = await makeLayer(run, workdir)
   const scene = { workdir, run, settings, agent, signal, isolated: null, planning: { layer } }
   const walls = await runSandbox(deps, scene)

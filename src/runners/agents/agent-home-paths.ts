@@ -1,6 +1,6 @@
 /** What an agent needs of the home folder when it works: its login, settings and conversations. */
 
-export interface OwnPlaces {
+export interface AgentHomePaths {
   /** Folders and files that it writes to. */
   paths: string[]
   /** Of those, the files; the others are folders. */
@@ -9,4 +9,4 @@ export interface OwnPlaces {
   seen?: string[]
 }
 
-export type FindOwnPlaces = (environment: Readonly<NodeJS.ProcessEnv>) => OwnPlaces
+export type FindAgentHomePaths = (environment: Readonly<NodeJS.ProcessEnv>) => AgentHomePaths

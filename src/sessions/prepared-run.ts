@@ -23,9 +23,9 @@ interface WorkScene {
   stop: AbortSignal
 }
 
-export type WorkPlace = Awaited<ReturnType<typeof openWorkPlace>>
+export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
-export async function openWorkPlace(
+export async function prepareRun(
   deps: SessionDeps,
   job: Job,
   { session, isolated, agent, isEndless, stop }: WorkScene,

@@ -5,7 +5,7 @@ import { resolveNamedPath } from './named-path.ts'
 export type Env = Readonly<Record<string, string>>
 
 /** What an agent may use in work mode besides the working folder, because the user set it up. */
-export interface UserPlaces {
+export interface UserTools {
   /** A folder for temporary files; null if there is none. */
   scratch: string | null
   /** Names of MCP servers, for agents that need a list of the allowed ones. */
@@ -18,14 +18,14 @@ export interface Allowance {
   env?: Env
 }
 
-export interface AllowsUserPlaces {
+export interface AllowsUserTools {
   /** The MCP servers in the user's own configuration, for agents that have no wildcard for all servers. */
   findServers?: (env: Env, workdir: string) => Promise<string[]>
-  allow: (places: UserPlaces) => Allowance
+  allow: (places: UserTools) => Allowance
 }
 
 export async function allowanceOf(
-  { findServers, allow }: AllowsUserPlaces,
+  { findServers, allow }: AllowsUserTools,
   env: Env,
   workdir: string,
 ): Promise<Required<Allowance>> {

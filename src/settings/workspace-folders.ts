@@ -1,16 +1,16 @@
 /** Opens the folders of a workspace, with its settings and the operator's trust. */
 
 import { openStateFolder, type StateFolder } from '../state/state-folder.ts'
-import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
+import { type Folders, findFolders, type FolderOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
 import { createTrustedSettings, type SettingsSource } from './trusted-settings.ts'
 
 /** The folders of a workspace, as real paths. */
-export interface Places extends FoundPlaces {
+export interface WorkspaceFolders extends FoundFolders {
   state: StateFolder
 }
 
-export interface FoundPlaces {
+export interface FoundFolders {
   root: string
   memoryRoot: string
   settings: SettingsSource
@@ -18,12 +18,12 @@ export interface FoundPlaces {
 }
 
 /** Opens the folders of a workspace, the same way for every command. Creates only the state folder. */
-export async function openPlaces(
-  options: PlaceOptions,
+export async function openWorkspaceFolders(
+  options: FolderOptions,
   environment: NodeJS.ProcessEnv,
   log: (line: string) => void,
-): Promise<Places> {
-  const { stateDir, ...found } = await findPlaces(options, environment, log)
+): Promise<WorkspaceFolders> {
+  const { stateDir, ...found } = await findWorkspaceFolders(options, environment, log)
   const { root, memoryRoot } = found
   const state = await openStateFolder(stateDir, {
     memoryRoot,
@@ -33,18 +33,18 @@ export async function openPlaces(
 }
 
 /** Same for commands that only read: the state folder need not exist and is not created. */
-export async function findPlaces(
-  options: PlaceOptions,
+export async function findWorkspaceFolders(
+  options: FolderOptions,
   environment: NodeJS.ProcessEnv,
   log: (line: string) => void,
-): Promise<FoundPlaces & { stateDir: string }> {
-  return placesIn(await findFolders(options, environment), log)
+): Promise<FoundFolders & { stateDir: string }> {
+  return workspaceFoldersIn(await findFolders(options, environment), log)
 }
 
-export function placesIn(
+export function workspaceFoldersIn(
   { root, memoryRoot, stateDir, settings, settingsMemoryRoot }: Folders,
   log: (line: string) => void,
-): FoundPlaces & { stateDir: string } {
+): FoundFolders & { stateDir: string } {
   const trust = createTrustFile(stateDir, root, log)
   return {
     root,

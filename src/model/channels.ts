@@ -10,5 +10,5 @@ export function isClient(text: string): text is Client {
  * Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. `standing`: a
  * standing intent.
  */
-export const PLACES = [...CLIENTS, 'agent', 'standing'] as const
-export type Place = (typeof PLACES)[number]
+export const CHANNELS = [...CLIENTS, 'agent', 'standing'] as const
+export type Channel = (typeof CHANNELS)[number]

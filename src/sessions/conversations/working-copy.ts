@@ -4,7 +4,7 @@ import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { runGit } from '../../git/command.ts'
 
 /** Where an agent works. */
-export interface WorkPlace {
+export interface WorkingCopy {
   /** The top folder of its git working tree, else the folder itself, without symbolic links. */
   folder: string
   branch: string | null
@@ -14,7 +14,7 @@ export interface WorkPlace {
  * The place of an agent that works in `cwd`; null if that has nothing to do with the workspace: it lies neither inside of
  * `root` nor in a working tree of the same repository.
  */
-export async function placeOf(cwd: string, root: string): Promise<WorkPlace | null> {
+export async function workingCopyOf(cwd: string, root: string): Promise<WorkingCopy | null> {
   const reached = await reachable(resolve(root, cwd))
   if (reached === null) return null
   const { real, rest } = reached

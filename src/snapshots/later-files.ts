@@ -8,8 +8,8 @@ import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { isWithin } from '../files/real-path.ts'
-import { findTrigger, HOME_PLACES, TRIGGERS } from '../model/later-table.ts'
-import { type LaterPlaces, UNCHECKED } from '../model/runs-later.ts'
+import { findTrigger, HOME_FILES, TRIGGERS } from '../model/later-table.ts'
+import { type LaterFiles, UNCHECKED } from '../model/runs-later.ts'
 import { joinPath, shownPath, walkedPath, walkFolders } from './folder-walk.ts'
 import { gitFolders, gitFoldersOf } from './git-folders.ts'
 import { bytesOf, EMPTY, readPackageStamp, readStamp, toUnchecked } from './later-stamps.ts'
@@ -29,8 +29,8 @@ export interface LaterScope {
   named: readonly string[] | null
 }
 
-export interface FoundPlaces {
-  places: LaterPlaces
+export interface FoundLaterFiles {
+  places: LaterFiles
   /** How many places were not checked: too many folders, or a read error. */
   unchecked: number
 }
@@ -39,18 +39,18 @@ export interface FoundPlaces {
 const MAX_FOLDERS = 50_000
 const PACKAGES = new Set(['node_modules', 'bower_components', 'site-packages', 'dist-packages'])
 
-type Places = Record<string, LaterPlaces[string]>
+type LaterFilesByName = Record<string, LaterFiles[string]>
 
-interface Place {
+interface WalkedFile {
   path: string
   /** From the working folder, or from `~`. */
   name: string
 }
 
 /** In the working folder and its git folder. */
-export async function findInWorkdir(scope: Omit<LaterScope, 'home'>): Promise<FoundPlaces> {
+export async function findInWorkdir(scope: Omit<LaterScope, 'home'>): Promise<FoundLaterFiles> {
   const { workdir } = scope
-  const places: Places = Object.create(null)
+  const places: LaterFilesByName = Object.create(null)
   const top = { path: walkedPath(workdir), name: '' }
   const walk = createWalk(scope, top, places)
   await walkFolders(workdir, walk.look)
@@ -68,8 +68,8 @@ export async function findInWorkdir(scope: Omit<LaterScope, 'home'>): Promise<Fo
   return { places, unchecked: walk.unchecked() + failed(places) + (scope.named === null ? 1 : 0) }
 }
 
-export async function findInHome({ workdir, path, home }: LaterScope): Promise<FoundPlaces> {
-  const places: Places = Object.create(null)
+export async function findInHome({ workdir, path, home }: LaterScope): Promise<FoundLaterFiles> {
+  const places: LaterFilesByName = Object.create(null)
   if (home === null) return { places, unchecked: 0 }
   const top = { path: walkedPath(home), name: '~' }
   for (const folder of path)
@@ -79,22 +79,22 @@ export async function findInHome({ workdir, path, home }: LaterScope): Promise<F
   return { places, unchecked: failed(places) }
 }
 
-function failed(places: LaterPlaces): number {
+function failed(places: LaterFiles): number {
   return Object.values(places).filter(({ stamp }) => stamp === UNCHECKED).length
 }
 
-function placeIn(folder: Place, path: string): Place {
+function placeIn(folder: WalkedFile, path: string): WalkedFile {
   return below(folder, walkedPath(path))
 }
 
-function below({ path, name }: Place, inner: string): Place {
+function below({ path, name }: WalkedFile, inner: string): WalkedFile {
   return { path: join(path, inner), name: join(name, inner) }
 }
 
 function createWalk(
   { workdir, exclude }: Pick<LaterScope, 'workdir' | 'exclude'>,
-  top: Place,
-  places: Places,
+  top: WalkedFile,
+  places: LaterFilesByName,
 ) {
   const skipped = new Set(exclude.map((path) => walkedPath(relative(workdir, path))))
   const left = { packages: MAX_FOLDERS, others: MAX_FOLDERS }
@@ -142,8 +142,8 @@ function isBare(folder: string, entries: readonly Dirent[]): boolean {
 
 /** Null if nothing runs it later. */
 function addEntry(
-  places: Places,
-  top: Place,
+  places: LaterFilesByName,
+  top: WalkedFile,
   { path, entry }: { path: string; entry: Dirent },
 ): Promise<void> | null {
   const isPackage = entry.name === 'package.json'
@@ -154,14 +154,14 @@ function addEntry(
   return isPackage ? addPackage(places, place) : add(places, place, trigger)
 }
 
-async function addPackage(places: Places, place: Place): Promise<void> {
+async function addPackage(places: LaterFilesByName, place: WalkedFile): Promise<void> {
   const stamp = await readPackageStamp(place.path)
   if (stamp === null) return add(places, place, TRIGGERS.scripts)
   places[shownPath(place.name)] = { stamp, starts: TRIGGERS.scripts }
 }
 
 /** Adds a link to a folder of such places, or to a repository. */
-async function addLinkedFolder(places: Places, place: Place): Promise<void> {
+async function addLinkedFolder(places: LaterFilesByName, place: WalkedFile): Promise<void> {
   const isPackages = PACKAGES.has(basename(place.name))
   const trigger = isPackages ? TRIGGERS.program : findTrigger(`${shownPath(place.name)}/x`)
   if (trigger !== null) {
@@ -173,7 +173,7 @@ async function addLinkedFolder(places: Places, place: Place): Promise<void> {
   if (isRepository) await add(places, place, TRIGGERS.repository)
 }
 
-async function addDotGit(places: Places, place: Place, entry: Dirent): Promise<void> {
+async function addDotGit(places: LaterFilesByName, place: WalkedFile, entry: Dirent): Promise<void> {
   if (!entry.isDirectory()) return add(places, place, TRIGGERS.repository)
   const gitDir = shownPath(place.path)
   for (const { path, name } of await gitFoldersOf({ gitDir, common: gitDir }))
@@ -194,7 +194,7 @@ const GIT_FILES = [
   'sequencer/todo',
 ]
 
-async function addGitFolder(places: Places, place: Place): Promise<void> {
+async function addGitFolder(places: LaterFilesByName, place: WalkedFile): Promise<void> {
   const name = shownPath(place.name)
   places[`${name}/`] = { stamp: '- repository', starts: TRIGGERS.repository }
   for (const file of GIT_FILES) {
@@ -209,8 +209,8 @@ async function addGitFolder(places: Places, place: Place): Promise<void> {
 }
 
 /** A run without mounts can write there. */
-async function addHome(places: Places, home: Place): Promise<void> {
-  for (const path of HOME_PLACES) {
+async function addHome(places: LaterFilesByName, home: WalkedFile): Promise<void> {
+  for (const path of HOME_FILES) {
     const place = below(home, path.replace(/\/$/, ''))
     if (path.endsWith('/')) await addAll(places, place, findTrigger(`${path}x`)!)
     else await add(places, place, findTrigger(path)!)
@@ -218,7 +218,7 @@ async function addHome(places: Places, home: Place): Promise<void> {
 }
 
 /** Adds the files of one folder. */
-async function addAll(places: Places, folder: Place, trigger: string): Promise<void> {
+async function addAll(places: LaterFilesByName, folder: WalkedFile, trigger: string): Promise<void> {
   const entries = await readdir(bytesOf(folder.path), 'latin1').catch(toUnchecked)
   if (entries === UNCHECKED)
     places[`${shownPath(folder.name)}/`] ??= { stamp: UNCHECKED, starts: trigger }
@@ -229,7 +229,7 @@ async function addAll(places: Places, folder: Place, trigger: string): Promise<v
 }
 
 /** The first trigger of a place counts. */
-async function add(places: Places, { path, name }: Place, trigger: string): Promise<void> {
+async function add(places: LaterFilesByName, { path, name }: WalkedFile, trigger: string): Promise<void> {
   const shown = shownPath(name)
   if (places[shown]) return
   const stamp = await readStamp(path)
