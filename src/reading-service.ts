@@ -9,12 +9,12 @@ import type { HttpDeps } from './http/deps.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { createSetup } from './init/setup.ts'
 import { AppError } from './model/app-error.ts'
-import type { Baseline } from './model/baseline.ts'
+import type { FrozenValues } from './model/frozen-values.ts'
 import { packageVersion } from './package-files.ts'
 import { createSearch } from './search/search.ts'
 import type { Folders } from './settings/folders.ts'
 import { workspaceFoldersIn } from './settings/workspace-folders.ts'
-import { readBaselines } from './state/baselines.ts'
+import { readFrozenValues } from './state/frozen-values.ts'
 import { readConversations, readCurrentCases } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
@@ -50,7 +50,7 @@ export interface ReadingOptions {
 }
 
 /**
- * The HTTP app for the present files of a workspace. Null if a killed service left runs or baselines, which the
+ * The HTTP app for the present files of a workspace. Null if a killed service left runs or frozen values, which the
  * next owner must clean up first, unless `unclean` is set.
  */
 export async function openReadingApp(
@@ -61,21 +61,21 @@ export async function openReadingApp(
   const { root, memoryRoot, stateDir } = folders
   const database = openToRead(stateDir) ?? emptyDatabase()
   const left = database.all<{ session_id: string }>('SELECT session_id FROM runs')
-  const baselines = readBaselines(database, () => {})
-  if (!unclean && (left.length > 0 || baselines.watch)) {
+  const frozenCases = readFrozenValues(database, () => {})
+  if (!unclean && (left.length > 0 || frozenCases.watch)) {
     database.close()
     return null
   }
-  const pins = new Map<string, Baseline>([
-    ...Object.entries(baselines.watch?.cases ?? {}),
-    ...baselines.own,
+  const pins = new Map<string, FrozenValues>([
+    ...Object.entries(frozenCases.watch?.cases ?? {}),
+    ...frozenCases.own,
   ])
   const runs = new Set(left.map(({ session_id }) => session_id))
   const layout = layoutOf(root, memoryRoot)
   const isRunningHere = (id: string) => runs.has(id) // a running session has a run record
   const catalog = createCatalog({
     isRunningHere,
-    baseline: (id) => pins.get(id),
+    frozen: (id) => pins.get(id),
     stored: readRecords(database, recordFormat(packageVersion())),
   })
   const search = createSearch({

@@ -33,7 +33,7 @@ import { createSessionParts } from './sessions/sessions.ts'
 import { installedReaders } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { openWorkspaceFolders } from './settings/workspace-folders.ts'
-import { createBaselineStore } from './state/baselines.ts'
+import { createFrozenValuesStore } from './state/frozen-values.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { recordWorkspace } from './state/known-workspaces.ts'
@@ -43,7 +43,7 @@ import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createGitSync } from './sync/git-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
-import { createBaselines } from './workspace/baselines.ts'
+import { createFrozenCases } from './workspace/frozen-cases.ts'
 import type { CaseChange } from './workspace/case-entry.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
 import { createCatalog } from './workspace/index/catalog.ts'
@@ -138,13 +138,13 @@ async function open(
   const history = createPendingHistory({ database, lines: historyLines, layout, git, log })
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
-  const baselineStore = createBaselineStore(database, log)
-  const baselines = createBaselines<GuardedRun>(baselineStore, running)
+  const frozenStore = createFrozenValuesStore(database, log)
+  const frozenCases = createFrozenCases<GuardedRun>(frozenStore, running)
 
   // cases: index, reading and writing
   const format = recordFormat(build.version)
   const stored = readRecords(database, format)
-  const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored })
+  const catalog = createCatalog({ isRunningHere, frozen: frozenCases.of, stored })
   const { lists } = catalog
   const search = createSearch({ layout, database, catalog, lists, log })
   const { scan, refresher, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
@@ -163,7 +163,7 @@ async function open(
     lateSaveMs: limits.lateSave,
     gitTimeoutMs: options.gitTimeoutMs,
     history,
-    baselines,
+    frozenCases,
     sawText: search.sawText,
   })
   const sessionTexts = (caseId: string, { number }: { number: number }) =>
@@ -222,8 +222,8 @@ async function open(
     leftProcesses: options.leftProcesses,
     now,
     log,
-    baselines,
-    files: baselineStore,
+    frozenCases,
+    files: frozenStore,
   })
   const { sessions, comments, conversations, providers, handEdits, plans } = createSessionParts({
     layout,

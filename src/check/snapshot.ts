@@ -7,7 +7,7 @@ import type { Problem } from '../model/problem.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import type { FolderOptions } from '../settings/folders.ts'
 import { findWorkspaceFolders } from '../settings/workspace-folders.ts'
-import { readBaselines } from '../state/baselines.ts'
+import { readFrozenValues } from '../state/frozen-values.ts'
 import { emptyDatabase, hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
 import { partsOfKey, readRecords } from '../state/records.ts'
 import { readRuns } from '../state/runs.ts'
@@ -64,12 +64,12 @@ async function openSnapshot(
     const runs = readDatabase(stateDir, (database) => readRuns(database, ignored)) ?? []
     for (const { session_id } of runs) held.add(session_id)
   }
-  const baselines = readDatabase(stateDir, (database) => readBaselines(database, ignored))
+  const frozenCases = readDatabase(stateDir, (database) => readFrozenValues(database, ignored))
   const pins = new Map([
-    ...Object.entries(baselines?.watch?.cases ?? {}),
-    ...(baselines?.own ?? []),
+    ...Object.entries(frozenCases?.watch?.cases ?? {}),
+    ...(frozenCases?.own ?? []),
   ])
-  const catalog = createCatalog({ isRunningHere, baseline: (id) => pins.get(id) })
+  const catalog = createCatalog({ isRunningHere, frozen: (id) => pins.get(id) })
   const database = openToRead(stateDir) ?? emptyDatabase()
   const stored = readRecords(database)
   const scan = createScan({

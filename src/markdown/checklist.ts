@@ -1,5 +1,5 @@
 import { AppError } from '../model/app-error.ts'
-import { isSameItem } from '../model/baseline.ts'
+import { isSameItem } from '../model/frozen-values.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import type { Problem } from '../model/problem.ts'
 import { looksRequired, readItem } from './checklist-item.ts'

@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import type { IgnoredChange } from './baseline.ts'
+import type { IgnoredChange } from './frozen-values.ts'
 import type { Case, CaseEdit } from './case.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Act, HistoryEntry } from './history.ts'

@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts'
-import { isSameItem } from './baseline.ts'
+import { isSameItem } from './frozen-values.ts'
 import { type Case, changedFields } from './case.ts'
 import { type CaseContents, type Edit, gateOf } from './case-contents.ts'
 import {

@@ -1,4 +1,4 @@
-import type { IgnoredChange } from './baseline.ts'
+import type { IgnoredChange } from './frozen-values.ts'
 import type { Problem } from './problem.ts'
 
 /** Describes an ignored edit as a problem: what was changed, and how the operator confirms it. */

@@ -69,7 +69,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     return dueSessions(folder).length > 0 || toBeStamped(caseId).length > 0
   }
 
-  /** Proofs as their files have them, even while a run's baseline hides changes. */
+  /** Proofs as their files have them, even while a run's frozen values hide changes. */
   function toBeStamped(caseId: string): { proof: Proof; mtimeMs: number }[] {
     const records = [...(catalog.entry(caseId)?.proofs.values() ?? [])]
     return records.flatMap(({ value: proof, readable, mtimeMs, hash }) => {

@@ -14,15 +14,15 @@ import { actLines } from '../markdown/history-file.ts'
 import { readProof } from '../markdown/proof-file.ts'
 import { readSession } from '../markdown/session-file.ts'
 import {
-  applyBaseline,
-  type Baseline,
+  applyFrozenValues,
+  type FrozenValues,
   type CommittedChange,
-  captureBaseline,
-  EMPTY_BASELINE,
+  freezeValues,
+  NONE_EXISTED,
   type IgnoredChange,
   lineKey,
   progressOf,
-} from '../model/baseline.ts'
+} from '../model/frozen-values.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { GitStart } from '../state/runs.ts'
@@ -165,8 +165,8 @@ async function changesIn(
   const folder = catalog.folder(id)
   const origin = { id, case_id: id, created_at: new Date(0).toISOString() }
   const nothing = { case: folder?.case ?? (await roughCase('', origin)), sessions: [], proofs: [] }
-  const frozen = folder ? captureBaseline(folder, () => false) : EMPTY_BASELINE
-  const only = (some: Partial<Baseline>): Baseline => ({ ...EMPTY_BASELINE, ...some })
+  const frozen = folder ? freezeValues(folder, () => false) : NONE_EXISTED
+  const only = (some: Partial<FrozenValues>): FrozenValues => ({ ...NONE_EXISTED, ...some })
   const name = basename(file, '.md')
   if (file === HISTORY_FILE) {
     const lines = new Set(actLines(disk.is === 'other' ? disk.bytes.toString() : ''))
@@ -179,7 +179,7 @@ async function changesIn(
     const proof = { ...value, intact: value.intact || value.image !== null }
     const { [name]: _, ...before } = frozen.proofs
     const proofs = disk.is === 'brought' ? before : frozen.proofs
-    const { ignored } = applyBaseline({ ...nothing, proofs: [proof] }, only({ proofs }))
+    const { ignored } = applyFrozenValues({ ...nothing, proofs: [proof] }, only({ proofs }))
     return ignored.length === 0 && disk.is === 'missing' ? null : ignored
   }
   if (file.startsWith('sessions/')) {
@@ -197,6 +197,6 @@ async function changesIn(
   const { value } = await readCase(text, origin)
   const { state, required } = frozen
   return value && folder
-    ? applyBaseline({ ...nothing, case: value }, only({ state, required })).ignored
+    ? applyFrozenValues({ ...nothing, case: value }, only({ state, required })).ignored
     : null
 }

@@ -1,15 +1,15 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { GitActivity } from '../git/activity.ts'
 import {
-  type Baseline,
-  baselineOfIgnored,
+  type FrozenValues,
+  frozenOfIgnored,
   type CommittedChange,
-  captureBaseline,
+  freezeValues,
   committedKey,
-  EMPTY_BASELINE,
+  NONE_EXISTED,
   type IgnoredChange,
-} from '../model/baseline.ts'
-import { baselineWithCase, baselineWithSession } from '../model/baseline-changes.ts'
+} from '../model/frozen-values.ts'
+import { frozenWithCase, frozenWithSession } from '../model/frozen-value-edits.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import { isSealed, type Session } from '../model/session.ts'
@@ -21,8 +21,8 @@ import {
   leftProcesses,
   momentOfStart,
 } from '../runners/process/left-processes.ts'
-import type { BaselineStore, OpenRun } from '../state/baselines.ts'
-import type { Baselines } from '../workspace/baselines.ts'
+import type { FrozenValuesStore, OpenRun } from '../state/frozen-values.ts'
+import type { FrozenCases } from '../workspace/frozen-cases.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Scan, ScanDeps } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
@@ -32,7 +32,7 @@ import { type Job, updateWithRetry } from './jobs.ts'
 /**
  * Protects the proof gate while a run can write the case files (docs/security.md). The values from before the run
  * stay in effect until a request confirms a change; changes made to the files are ignored and reported. The catalog
- * applies these baselines every time it builds a case.
+ * applies these frozen values every time it builds a case.
  */
 export interface RunGuard {
   /** Whether a session that can write the files is executing. */
@@ -71,8 +71,8 @@ export interface RunGuard {
 export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 
 interface RunGuardDeps {
-  baselines: Baselines<GuardedRun>
-  files: Pick<BaselineStore, 'writeWatch' | 'removeWatch'>
+  frozenCases: FrozenCases<GuardedRun>
+  files: Pick<FrozenValuesStore, 'writeWatch' | 'removeWatch'>
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'invalidate'>
   store: Pick<Store, 'update'>
   refresher: Pick<CatalogRefresher, 'freshenAll'>
@@ -90,8 +90,8 @@ const GIT_PATIENCE_MS = 10_000
 const MAX_LEFT = 5
 
 export function createRunGuard(deps: RunGuardDeps): RunGuard {
-  const { baselines, files, catalog, log, leftProcesses: find = leftProcesses } = deps
-  const { runs, isLive } = baselines
+  const { frozenCases, files, catalog, log, leftProcesses: find = leftProcesses } = deps
+  const { runs, isLive } = frozenCases
   const order = createKeyedMutex()
   /** Runs that have ended, but may have left processes behind. */
   const ended = new Map<string, LeftProcess[]>()
@@ -100,21 +100,21 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
 
   function onCaseChange(caseId: string): void {
     const isWatching = runs.size > 0
-    const baseline = baselines.get(caseId)
-    if (!isOpen || (!isWatching && !baseline)) return
+    const frozen = frozenCases.get(caseId)
+    if (!isOpen || (!isWatching && !frozen)) return
     const folder = catalog.folder(caseId)
     if (!folder) return // the case may come back
     if (isWatching) {
-      if (!baseline) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
+      if (!frozen) putLater(caseId, { ...freezeValues(folder, isLive), ...NONE_EXISTED })
       checkEnded()
     } else {
-      const left = baselineOfIgnored(folder.ignored, baseline?.committed)
-      if (JSON.stringify(left) !== JSON.stringify(baseline)) putLater(caseId, left)
+      const left = frozenOfIgnored(folder.ignored, frozen?.committed)
+      if (JSON.stringify(left) !== JSON.stringify(frozen)) putLater(caseId, left)
     }
   }
 
-  function putLater(caseId: string, baseline: Baseline | null): void {
-    baselines.put(caseId, baseline).catch((error: unknown) => {
+  function putLater(caseId: string, frozen: FrozenValues | null): void {
+    frozenCases.put(caseId, frozen).catch((error: unknown) => {
       log(
         `could not store the frozen values of case ${caseId}, so a restart may lose them: ${String(error)}`,
       )
@@ -158,10 +158,10 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const written: Promise<void>[] = []
     for (const folder of folders) {
       const { id } = folder.case
-      const known = baselines.get(id)
-      const baseline = captureBaseline(folder, isLive, known?.committed)
-      if (known) written.push(baselines.put(id, baseline))
-      else baselines.keep(id, baseline)
+      const known = frozenCases.get(id)
+      const frozen = freezeValues(folder, isLive, known?.committed)
+      if (known) written.push(frozenCases.put(id, frozen))
+      else frozenCases.keep(id, frozen)
     }
     await Promise.all(written)
   }
@@ -170,34 +170,34 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const open = [...runs.values()].map(({ session_id, case_id, number, since, known }) => {
       return { session_id, case_id, number, since, known }
     })
-    return files.writeWatch({ runs: open, cases: baselines.all() })
+    return files.writeWatch({ runs: open, cases: frozenCases.all() })
   }
 
   /** Stores the changes that stay ignored, and drops everything else. */
   async function settle(): Promise<void> {
-    const left = baselines.ids().map((id) => {
+    const left = frozenCases.ids().map((id) => {
       const folder = catalog.folder(id)
       // a case that is absent now, for example on another branch, stays frozen as a whole
       return {
         id,
-        baseline: folder
-          ? baselineOfIgnored(folder.ignored, baselines.get(id)?.committed)
-          : (baselines.get(id) ?? null),
+        frozen: folder
+          ? frozenOfIgnored(folder.ignored, frozenCases.get(id)?.committed)
+          : (frozenCases.get(id) ?? null),
       }
     })
     runs.clear()
     ended.clear()
-    const others = left.filter(({ baseline }) => !baseline)
-    for (const { id } of others) baselines.drop(id)
+    const others = left.filter(({ frozen }) => !frozen)
+    for (const { id } of others) frozenCases.drop(id)
     await Promise.all(
       left
-        .filter(({ baseline }) => baseline)
-        .map(({ id, baseline }) => baselines.put(id, baseline)),
+        .filter(({ frozen }) => frozen)
+        .map(({ id, frozen }) => frozenCases.put(id, frozen)),
     )
     await files.removeWatch()
     // delete these last: after a crash, the watch file would otherwise restore old values
     await Promise.all(
-      others.filter(({ id }) => !baselines.get(id)).map(({ id }) => baselines.put(id, null)),
+      others.filter(({ id }) => !frozenCases.get(id)).map(({ id }) => frozenCases.put(id, null)),
     )
   }
 
@@ -223,8 +223,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const all = new Map([...ended.values()].flat().map(({ pid, name }) => [pid, name]))
     const words = [...all].map(([pid, name]) => `${pid} ${name}`)
     const left = words.length === 0 ? null : words.slice(0, MAX_LEFT).join(', ')
-    if (left === baselines.left) return
-    baselines.left = left
+    if (left === frozenCases.left) return
+    frozenCases.left = left
     for (const id of catalog.ids()) if (catalog.folder(id)?.ignored.length) catalog.invalidate(id)
   }
 
@@ -253,7 +253,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     begin: (run) =>
       order.run('runs', async () => {
         await deps.refresher.freshenAll('all')
-        // read these before registering the run, else cases that are not loaded would get an empty baseline
+        // read these before registering the run, else cases that are not loaded would get no frozen values
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         const seconds = momentOfStart()
         if (seconds !== null) run.since = { boot: bootId(), seconds }
@@ -266,28 +266,28 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       if (runs.has(sessionId) && !ended.has(sessionId)) await endNow(sessionId)
     },
     async confirm(caseId, file, isWritten) {
-      const baseline = baselines.get(caseId)
-      if (!baseline) return
-      if ('case' in file) await baselines.put(caseId, baselineWithCase(baseline, file.case))
+      const frozen = frozenCases.get(caseId)
+      if (!frozen) return
+      if ('case' in file) await frozenCases.put(caseId, frozenWithCase(frozen, file.case))
       else {
         const session = catalog.entry(caseId)?.sessions.get(file.number)?.value
-        if (session) await baselines.put(caseId, baselineWithSession(baseline, session))
+        if (session) await frozenCases.put(caseId, frozenWithSession(frozen, session))
       }
       if (isWritten) return
       catalog.invalidate(caseId)
       deps.publish({ caseId, source: 'service' })
     },
     async addCommitted(caseId, changes) {
-      const known = baselines.get(caseId) ?? { proofs: {}, sessions: {}, whole: runs.size > 0 }
+      const known = frozenCases.get(caseId) ?? { proofs: {}, sessions: {}, whole: runs.size > 0 }
       const all = [...(known.committed ?? []), ...changes]
       const committed = [...new Map(all.map((each) => [committedKey(each), each])).values()]
-      await baselines.put(caseId, { ...known, committed })
+      await frozenCases.put(caseId, { ...known, committed })
       if (!catalog.folder(caseId)) return
       catalog.invalidate(caseId)
       deps.publish({ caseId, source: 'service' })
     },
     load() {
-      const watch = baselines.load()
+      const watch = frozenCases.load()
       // do not wait for a session file that cannot be written
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
     },
@@ -299,7 +299,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     async idle() {
       await check
       await order.idle()
-      await baselines.idle()
+      await frozenCases.idle()
     },
   }
 }

@@ -1,6 +1,6 @@
-/** Builds a case from its files as read: applies the baseline of a run, and collects the problems. */
+/** Builds a case from its files as read: applies the frozen values of a run, and collects the problems. */
 
-import { applyBaseline, type Baseline } from '../model/baseline.ts'
+import { applyFrozenValues, type FrozenValues } from '../model/frozen-values.ts'
 import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
 import type { Problem } from '../model/problem.ts'
@@ -10,13 +10,13 @@ import { isRunning } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
-/** Returns the case with the values in force (those of the baseline, while there is one), and all its problems. */
+/** Returns the case with the values in force (the frozen ones, while there are some), and all its problems. */
 export function buildCaseContents(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
-  baseline: Baseline | undefined,
+  frozen: FrozenValues | undefined,
 ): CaseContents {
-  const effective = applyBaseline(caseValues(entry), baseline)
+  const effective = applyFrozenValues(caseValues(entry), frozen)
   const { sessions, ignored } = effective
   const folder: CaseContents = {
     ...effective,
@@ -34,7 +34,7 @@ export function buildCaseContents(
           .map(foreignProblem),
       )
       .concat(duplicateSessions(sessions).map(duplicateProblem))
-      .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each, baseline?.left))),
+      .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each, frozen?.left))),
   }
   if (entry.vanished)
     folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanishedProblem))

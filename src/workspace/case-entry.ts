@@ -1,4 +1,4 @@
-/** The files of a case as last read, before baselines are applied. */
+/** The files of a case as last read, before frozen values are applied. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { FileStamp } from '../files/safe-read.ts'

@@ -14,7 +14,7 @@ import type { Case } from '../model/case.ts'
 import type { CaseContents, Edit, FileEdit } from '../model/case-contents.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
-import type { Baselines } from './baselines.ts'
+import type { FrozenCases } from './frozen-cases.ts'
 import { type CaseChange, type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { noteOf } from './history-append.ts'
 import { noteHashes } from './index/case-rows.ts'
@@ -33,7 +33,7 @@ export interface EditWriterDeps extends ReaderDeps {
   trails: TrailMemory
   history: PendingHistory
   publish(change: CaseChange): void
-  baselines: Pick<Baselines, 'written'>
+  frozenCases: Pick<FrozenCases, 'written'>
   latest: Latest
 }
 
@@ -233,7 +233,7 @@ export function createEditWriter(
     lines: readonly string[],
   ): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
-    await deps.baselines.written(edit, entry, ignored)
+    await deps.frozenCases.written(edit, entry, ignored)
     publishWith(entry, lines, { isOfTrail: lines.length === 0 && isOfTrail(edit) })
   }
 

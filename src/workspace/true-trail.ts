@@ -2,7 +2,7 @@
 
 import { gitNamesOf, isCommitted, isInGit } from '../git/contents.ts'
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
-import { type Baseline, hasLines } from '../model/baseline.ts'
+import { type FrozenValues, hasLines } from '../model/frozen-values.ts'
 import type { Session } from '../model/session.ts'
 import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { KnownSession, TrailMemory } from './trail-memory.ts'
@@ -24,16 +24,16 @@ export interface TrueTrailDeps {
   isOfRun(session: Session): boolean
 }
 
-/** What git and the baselines of cases say about an audit trail. */
+/** What git and the frozen values of cases say about an audit trail. */
 export function trailSources(
   memoryRoot: string,
-  baseline: (caseId: string) => Baseline | undefined,
+  frozen: (caseId: string) => FrozenValues | undefined,
 ): Pick<TrueTrailDeps, 'isInGit' | 'isCommitted' | 'isOfRun'> {
   return {
     isInGit: (names) => isInGit(memoryRoot, names),
     isCommitted: (file, names) => isCommitted(memoryRoot, file, names),
     isOfRun(session) {
-      const committed = baseline(session.case_id)?.committed ?? []
+      const committed = frozen(session.case_id)?.committed ?? []
       return committed.some((change) => hasLines(session, change))
     },
   }

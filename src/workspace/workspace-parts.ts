@@ -4,7 +4,7 @@ import type { GitActivity } from '../git/activity.ts'
 import type { Database } from '../state/database.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
-import type { Baselines } from './baselines.ts'
+import type { FrozenCases } from './frozen-cases.ts'
 import type { CatalogDeps } from './index/catalog.ts'
 import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'
@@ -35,7 +35,7 @@ export interface WorkspaceDeps
   extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'sawNames' | 'sawText'>,
     Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
-  baselines: Pick<Baselines, 'get' | 'written'>
+  frozenCases: Pick<FrozenCases, 'get' | 'written'>
   database: Database
   state: Pick<StateFolder, 'trash'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
@@ -70,7 +70,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     isAppending: deps.history.isAppending,
     lastText: catalog.lastText,
     trails: createTrailMemory(deps.database),
-    ...trailSources(layout.memoryRoot, deps.baselines.get),
+    ...trailSources(layout.memoryRoot, deps.frozenCases.get),
   }
   const scan = createScan({
     ...shared,

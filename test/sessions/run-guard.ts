@@ -84,7 +84,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   edit(at, `proof/${at.open}.md`, verifiedNow)
   edit(at, 'case.md', (text) => resolved(dropped(text)))
 
-  async function applyBaseline(): Promise<void> {
+  async function applyFrozenValues(): Promise<void> {
     t.match(await get(at), { state: 'IMPLEMENTING' })
     t.match(await get(at, `/proof/${at.open}`), { verified: false, verified_at: null })
     t.match((await get(at, '/gate')).items, [{ ...ITEM, satisfied_by: null }])
@@ -95,7 +95,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
       `changed_during_run proof/${at.open}.md`,
     ])
   }
-  await applyBaseline()
+  await applyFrozenValues()
   const events = await published.newEvents()
   const wrong = events.filter(
     ({ event_type, payload }) => event_type === 'case_state_changed' || payload.verified === true,
@@ -103,7 +103,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   t.strictSame(wrong, [], 'no event tells of it as if it counted')
   t.equal(events.filter(({ event_type }) => event_type === 'problem_found').length, 3)
   await end(at)
-  await applyBaseline()
+  await applyFrozenValues()
   const lines = await named(at)
   t.match(lines.sort(), [
     'checklist: The test passes (benchmark, required) → missing',
@@ -111,7 +111,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
     /^verification: not verified → verified \(benchmark [0-9a-f]{64}\)$/,
   ])
   await at.app.restart()
-  await applyBaseline()
+  await applyFrozenValues()
   t.strictSame((await named(at)).sort(), lines, 'each is named once')
   t.strictSame(baselinesIn(at.app.stateDir), [at.id])
 
@@ -444,7 +444,7 @@ t.test('a case that is deleted and made again opens no gate', async (t) => {
 t.test('a damaged record is said, and nothing else is lost by it', async (t) => {
   const at = await running()
   await at.app.close()
-  const put = 'INSERT OR REPLACE INTO baselines VALUES (?, ?)'
+  const put = 'INSERT OR REPLACE INTO frozenCases VALUES (?, ?)'
   await changeState(at.app.stateDir, put, '', '{"runs":')
   await changeState(at.app.stateDir, put, at.id, '{}')
   await at.app.restart()

@@ -53,7 +53,7 @@ export interface Catalog {
   row(id: string): TriageRow | undefined
   /** The JSON array of all cases, newest first; the same object until something changes. */
   listJson(): Buffer
-  /** Discards values computed from a case: call it when its baseline, or whether a session of it runs, has changed. */
+  /** Discards values computed from a case: call it when its frozen values, or whether a session of it runs, has changed. */
   invalidate(id: string): void
   /** What was published last of a case; null if it never was. */
   published(id: string): Reading | null
@@ -75,7 +75,7 @@ export interface Catalog {
 export type CatalogDeps = LoadedCasesDeps
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { baseline, stored } = deps
+  const { frozen, stored } = deps
   const cases = createLoadedCases(deps)
   const known = new Map<string, Listed>()
   /** Stored cases that a start has not looked at; loaded on first use. */
@@ -93,7 +93,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     lastText,
   )
 
-  const isDone = (entry: CaseEntry) => baseline(entry.id) === undefined && isAtRest(entry)
+  const isDone = (entry: CaseEntry) => frozen(entry.id) === undefined && isAtRest(entry)
 
   function stampsToStore(entry: CaseEntry): string {
     return isDone(entry) ? known.get(entry.id)!.stamps : ''

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Baseline } from '../../model/baseline.ts'
+import type { FrozenValues } from '../../model/frozen-values.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { type CaseJson, caseJson } from '../../model/case-json.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
@@ -49,8 +49,8 @@ export interface LoadedCases {
 export interface LoadedCasesDeps {
   /** Whether a session runs in this process. */
   isRunningHere(sessionId: string): boolean
-  /** The baseline of a case. */
-  baseline(caseId: string): Baseline | undefined
+  /** The frozen values of a case. */
+  frozen(caseId: string): FrozenValues | undefined
   /** Cases that are not in use; without it all stay in memory. */
   stored?: ReadRecords
 }
@@ -60,12 +60,12 @@ const MAX_RECENT = 300
 const AT_ONCE = 2000
 
 export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
-  const { isRunningHere, baseline, stored } = deps
+  const { isRunningHere, frozen, stored } = deps
   const recent = new LRUCache<string, Loaded>({ max: MAX_RECENT })
   const kept = new Map<string, Loaded>()
 
   function build(entry: CaseEntry): CaseContents {
-    return buildCaseContents(entry, isRunningHere, baseline(entry.id))
+    return buildCaseContents(entry, isRunningHere, frozen(entry.id))
   }
 
   function folder(loaded: Present): CaseContents {

@@ -10,7 +10,7 @@ import { evidenceHashIn, type TrailLine } from './trail.ts'
  * Values of a case that are frozen while a run's programs can write the case files. An edit of a frozen value by file
  * is ignored until a request confirms it.
  */
-export interface Baseline {
+export interface FrozenValues {
   /** The state as written in case.md. */
   state?: CaseState | undefined
   required?: RequiredItem[] | undefined
@@ -60,44 +60,44 @@ interface Records {
 
 const LIVE = 'live'
 
-/** The baseline of a case that did not exist: none of its proofs and sessions count. */
-export const EMPTY_BASELINE: Baseline = { proofs: {}, sessions: {}, whole: true }
+/** The frozen values of a case that did not exist: none of its proofs and sessions count. */
+export const NONE_EXISTED: FrozenValues = { proofs: {}, sessions: {}, whole: true }
 
 /** Captures the values that count now. `isLive` says whether the service is running a session. */
-export function captureBaseline(
+export function freezeValues(
   records: Records,
   isLive: (session: Session) => boolean,
-  committed?: Baseline['committed'],
-): Baseline {
+  committed?: FrozenValues['committed'],
+): FrozenValues {
   const proofs = records.proofs.filter(countsAsVerified)
   return {
     state: records.case.state,
     required: requiredOf(records.case.checklist),
     proofs: Object.fromEntries(proofs.map((proof) => [proof.id, verificationOf(proof)])),
     sessions: Object.fromEntries(
-      records.sessions.map((session) => [session.id, sessionBaseline(session, isLive)]),
+      records.sessions.map((session) => [session.id, frozenProgress(session, isLive)]),
     ),
     whole: true,
     ...(committed && { committed }),
   }
 }
 
-/** Returns a baseline that ignores just these changes, and what runs committed; null if there are none. */
-export function baselineOfIgnored(
+/** Returns frozen values that ignore just these changes, and what runs committed; null if there are none. */
+export function frozenOfIgnored(
   ignored: readonly IgnoredChange[],
-  committed: Baseline['committed'] = [],
-): Baseline | null {
-  const frozen = ignored.filter(({ by }) => by === undefined)
-  if (frozen.length === 0 && committed.length === 0) return null
-  const baseline: Baseline = { proofs: {}, sessions: {}, whole: false }
-  if (committed.length > 0) baseline.committed = committed
-  for (const each of frozen) {
-    if (each.kind === 'state') baseline.state = each.was
-    else if (each.kind === 'checklist') baseline.required = [...(baseline.required ?? []), each.was]
-    else if (each.kind === 'verification') baseline.proofs[each.id] = each.was
-    else baseline.sessions[each.id] = each.was
+  committed: FrozenValues['committed'] = [],
+): FrozenValues | null {
+  const own = ignored.filter(({ by }) => by === undefined)
+  if (own.length === 0 && committed.length === 0) return null
+  const frozen: FrozenValues = { proofs: {}, sessions: {}, whole: false }
+  if (committed.length > 0) frozen.committed = committed
+  for (const each of own) {
+    if (each.kind === 'state') frozen.state = each.was
+    else if (each.kind === 'checklist') frozen.required = [...(frozen.required ?? []), each.was]
+    else if (each.kind === 'verification') frozen.proofs[each.id] = each.was
+    else frozen.sessions[each.id] = each.was
   }
-  return baseline
+  return frozen
 }
 
 export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] {
@@ -122,7 +122,7 @@ export function verificationOf(proof: Proof): string | null {
 }
 
 /** Returns a session's progress. For a session that the service is running, the service's own journal decides. */
-export function sessionBaseline(session: Session, isLive: (session: Session) => boolean): string {
+export function frozenProgress(session: Session, isLive: (session: Session) => boolean): string {
   return isLive(session) ? LIVE : progressOf(session)
 }
 
@@ -136,28 +136,28 @@ export function progressOf({ state, trail }: Session): string {
 }
 
 /** Returns the records with frozen values applied, and the changes that were ignored. */
-export function applyBaseline(
+export function applyFrozenValues(
   files: Records,
-  present: Baseline | undefined,
+  present: FrozenValues | undefined,
 ): Records & { ignored: IgnoredChange[] } {
   if (!present) return { ...files, ignored: [] }
   const committed = (present.committed ?? []).filter((each) => isInFiles(each, files))
-  const baseline = committed.reduce(withCommitted, present)
+  const frozen = committed.reduce(withCommitted, present)
   const ignored: IgnoredChange[] = []
   const value = { ...files.case }
-  if (baseline.state !== undefined && baseline.state !== value.state) {
+  if (frozen.state !== undefined && frozen.state !== value.state) {
     ignored.push({
       kind: 'state',
       file: 'case.md',
-      from: baseline.state,
+      from: frozen.state,
       to: value.state,
-      was: baseline.state,
+      was: frozen.state,
     })
-    value.state = baseline.state
+    value.state = frozen.state
   }
-  value.checklist = keepRequired(value.checklist, baseline.required ?? [], ignored)
+  value.checklist = keepRequired(value.checklist, frozen.required ?? [], ignored)
   const proofs = files.proofs.map((proof) => {
-    const was = baselineValue(baseline.proofs, proof.id, baseline)
+    const was = frozenValue(frozen.proofs, proof.id, frozen)
     const is = verificationOf(proof)
     if (is === null || was === undefined || was === is) return proof
     const [from, to] = [verificationText(was), verificationText(is)]
@@ -172,7 +172,7 @@ export function applyBaseline(
     return { ...proof, verified: false, verified_at: null }
   })
   const sessions = files.sessions.map((session) => {
-    const was = baselineValue(baseline.sessions, session.id, baseline)
+    const was = frozenValue(frozen.sessions, session.id, frozen)
     const is = progressOf(session)
     if (was === undefined || was === LIVE || was === is) return session
     const file = `sessions/${session.number}.md`
@@ -209,17 +209,17 @@ function isInFiles(change: CommittedChange, files: Records): boolean {
   }
 }
 
-/** The baseline with the value from before a change that the files have; a frozen value stays. */
-function withCommitted(baseline: Baseline, change: CommittedChange): Baseline {
+/** The frozen values, with the value from before a change that the files have; a frozen value stays. */
+function withCommitted(frozen: FrozenValues, change: CommittedChange): FrozenValues {
   switch (change.kind) {
     case 'state':
-      return { state: change.was, ...baseline }
+      return { state: change.was, ...frozen }
     case 'checklist':
-      return { ...baseline, required: [...(baseline.required ?? []), change.was] }
+      return { ...frozen, required: [...(frozen.required ?? []), change.was] }
     case 'verification':
-      return { ...baseline, proofs: { [change.id]: change.was, ...baseline.proofs } }
+      return { ...frozen, proofs: { [change.id]: change.was, ...frozen.proofs } }
     case 'session':
-      return { ...baseline, sessions: { [change.id]: change.was, ...baseline.sessions } }
+      return { ...frozen, sessions: { [change.id]: change.was, ...frozen.sessions } }
     default:
       return change satisfies never
   }
@@ -251,7 +251,7 @@ export function lineKey({ time, event, fields }: TrailLine): string {
   return JSON.stringify([time, event, fields])
 }
 
-function baselineValue(values: Record<string, string | null>, key: string, { whole }: Baseline) {
+function frozenValue(values: Record<string, string | null>, key: string, { whole }: FrozenValues) {
   return Object.hasOwn(values, key) ? values[key] : whole ? null : undefined
 }
 

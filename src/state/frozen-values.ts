@@ -1,7 +1,7 @@
-/** Table `baselines`: the baselines of `workspace/baselines.ts`, for the next start. */
+/** Table `baselines`: the baselines of `workspace/frozen-cases.ts`, for the next start. */
 
 import * as z from 'zod'
-import type { Baseline } from '../model/baseline.ts'
+import type { FrozenValues } from '../model/frozen-values.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { type Database, parsedJson } from './database.ts'
 
@@ -19,21 +19,21 @@ export interface OpenRun {
 /** The values when the first of the runs began. */
 export interface Watch {
   runs: OpenRun[]
-  cases: Record<string, Baseline>
+  cases: Record<string, FrozenValues>
 }
 
-export interface Baselines {
+export interface StoredFrozenValues {
   watch: Watch | null
-  /** Baselines of cases that changed since; they override those of the watch. */
-  own: Map<string, Baseline>
+  /** Frozen values of cases that changed since; they override those of the watch. */
+  own: Map<string, FrozenValues>
 }
 
 /** Stores baselines: one row for all cases at the start of a run, and one for each case that changed since. */
-export interface BaselineStore {
-  read(): Baselines
+export interface FrozenValuesStore {
+  read(): StoredFrozenValues
   writeWatch(watch: Watch): Promise<void>
   removeWatch(): Promise<void>
-  write(caseId: string, pins: Baseline): Promise<void>
+  write(caseId: string, pins: FrozenValues): Promise<void>
   remove(caseId: string): Promise<void>
 }
 
@@ -47,7 +47,7 @@ const CHANGE = z.object({
   by: z.object({ case_id: z.string(), number: z.number() }),
   lines: z.array(z.string()).optional(),
 })
-const BASELINE = z.object({
+const FROZEN_VALUES = z.object({
   state: z.enum(CASE_STATES).optional(),
   required: z.array(REQUIRED_ITEM).optional(),
   proofs: z.record(z.string(), z.string().nullable()),
@@ -76,14 +76,14 @@ const RUN = z.object({
 })
 const WATCH = z.object({
   runs: z.array(RUN),
-  cases: z.record(z.string(), BASELINE),
+  cases: z.record(z.string(), FROZEN_VALUES),
 })
 
-export function createBaselineStore(
+export function createFrozenValuesStore(
   database: Database,
   log: (line: string) => void,
-): BaselineStore {
-  function write(key: string, value: Watch | Baseline): Promise<void> {
+): FrozenValuesStore {
+  function write(key: string, value: Watch | FrozenValues): Promise<void> {
     const text = JSON.stringify(value)
     database.write((run) => run('INSERT OR REPLACE INTO baselines VALUES (?, ?)', key, text))
     return database.flushed()
@@ -95,7 +95,7 @@ export function createBaselineStore(
   }
 
   return {
-    read: () => readBaselines(database, log),
+    read: () => readFrozenValues(database, log),
     writeWatch: (watch) => write(ALL, watch),
     removeWatch: () => remove(ALL),
     write,
@@ -104,16 +104,16 @@ export function createBaselineStore(
 }
 
 /** Skips invalid rows and logs them. */
-export function readBaselines(
+export function readFrozenValues(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,
-): Baselines {
-  const found: Baselines = { watch: null, own: new Map() }
+): StoredFrozenValues {
+  const found: StoredFrozenValues = { watch: null, own: new Map() }
   const rows = database.all<{ case_id: string; baseline: string }>('SELECT * FROM baselines')
   for (const { case_id, baseline } of rows) {
     const value = parsedJson(baseline)
     if (case_id === ALL) found.watch = WATCH.safeParse(value).data ?? null
-    const pins = case_id === ALL ? found.watch : BASELINE.safeParse(value).data
+    const pins = case_id === ALL ? found.watch : FROZEN_VALUES.safeParse(value).data
     if (!pins)
       log('what counted as a run began makes no sense and was skipped: look at the cases yourself')
     else if ('whole' in pins) found.own.set(case_id, pins)

@@ -1,23 +1,23 @@
 import t from 'tap'
 import {
-  applyBaseline,
-  type Baseline,
-  baselineOfIgnored,
+  applyFrozenValues,
+  type FrozenValues,
+  frozenOfIgnored,
   type CommittedChange,
-  captureBaseline,
+  freezeValues,
   committedKey,
-  EMPTY_BASELINE,
+  NONE_EXISTED,
   type IgnoredChange,
   lineKey,
   progressOf,
   verificationOf,
-} from '../../src/model/baseline.ts'
+} from '../../src/model/frozen-values.ts'
 import {
-  baselineAfter,
-  baselineWithCase,
-  baselineWithSession,
+  frozenAfter,
+  frozenWithCase,
+  frozenWithSession,
   isEmpty,
-} from '../../src/model/baseline-changes.ts'
+} from '../../src/model/frozen-value-edits.ts'
 import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import { ignoredChangeProblem } from '../../src/model/ignored-change-problem.ts'
 import type { Proof } from '../../src/model/proof.ts'
@@ -38,7 +38,7 @@ const files = (parts: Partial<CaseContents> = {}) =>
     ...parts,
   })
 const nothingRuns = () => false
-const frozen = captureBaseline(files(), nothingRuns)
+const frozen = freezeValues(files(), nothingRuns)
 const caseWith = (parts: object) => files({ case: { ...files().case, ...parts } })
 
 t.test('an edit by file of what is frozen is ignored', async (t) => {
@@ -103,7 +103,7 @@ t.test('an edit by file of what is frozen is ignored', async (t) => {
     ],
   ]
   for (const [name, after, ignored, effect] of rows) {
-    const found = applyBaseline(after, frozen)
+    const found = applyFrozenValues(after, frozen)
     t.strictSame(
       found.ignored.map(({ kind, file, from, to }) => `${kind} ${file}: ${from}, ${to}`),
       ignored,
@@ -111,21 +111,21 @@ t.test('an edit by file of what is frozen is ignored', async (t) => {
     )
     t.match(found, effect, name)
   }
-  t.strictSame(applyBaseline(files(), undefined).ignored, [])
-  const live = captureBaseline(files(), () => true)
+  t.strictSame(applyFrozenValues(files(), undefined).ignored, [])
+  const live = freezeValues(files(), () => true)
   t.strictSame(
-    applyBaseline(files({ sessions: [planned] }), live).ignored,
+    applyFrozenValues(files({ sessions: [planned] }), live).ignored,
     [],
     'the service runs it itself',
   )
   t.equal(
-    applyBaseline(files(), EMPTY_BASELINE).ignored.length,
+    applyFrozenValues(files(), NONE_EXISTED).ignored.length,
     2,
     'nothing counts in a case that did not exist',
   )
-  const part: Baseline = { ...EMPTY_BASELINE, whole: false }
+  const part: FrozenValues = { ...NONE_EXISTED, whole: false }
   t.strictSame(
-    applyBaseline(files({ proofs: [verified] }), part).ignored,
+    applyFrozenValues(files({ proofs: [verified] }), part).ignored,
     [],
     'what is not listed is not compared',
   )
@@ -183,35 +183,35 @@ const by = { case_id: CASE_ID, number: 7 }
 
 t.test('what is ignored after a run stays so until a request confirms it', async (t) => {
   const all = [ignoredState, ignoredProof, ignoredSession, ignoredItem]
-  t.strictSame(baselineOfIgnored(all), {
+  t.strictSame(frozenOfIgnored(all), {
     state: 'PLANNING',
     required: [was],
     proofs: { p1: null },
     sessions: { [SESSION.id]: 'created 1 x' },
     whole: false,
   })
-  t.equal(baselineOfIgnored([]), null)
+  t.equal(frozenOfIgnored([]), null)
   t.equal(
-    baselineOfIgnored([{ ...ignoredState, by }]),
+    frozenOfIgnored([{ ...ignoredState, by }]),
     null,
     'git may bring it again: `committed` has it',
   )
   t.ok(isEmpty({ proofs: {}, sessions: {}, whole: false }))
-  for (const each of all) t.notOk(isEmpty(baselineOfIgnored([each])!), each.kind)
-  t.notOk(isEmpty(EMPTY_BASELINE))
+  for (const each of all) t.notOk(isEmpty(frozenOfIgnored([each])!), each.kind)
+  t.notOk(isEmpty(NONE_EXISTED))
 })
 
 function after(
-  baseline: Baseline,
+  frozen: FrozenValues,
   edit: Edit,
   parts: Partial<CaseContents> = {},
   ignored: IgnoredChange[] = [],
 ) {
-  return baselineAfter(baseline, edit, { ignored, files: files(parts), isLive: nothingRuns })
+  return frozenAfter(frozen, edit, { ignored, files: files(parts), isLive: nothingRuns })
 }
 
 t.test('what the service writes counts', async (t) => {
-  const rest = baselineOfIgnored([ignoredState, ignoredProof, ignoredSession, ignoredItem])!
+  const rest = frozenOfIgnored([ignoredState, ignoredProof, ignoredSession, ignoredItem])!
   const state: Edit = { file: 'case', edit: { fields: { state: 'RESOLVED' } } }
   t.equal(after(frozen, state).state, 'RESOLVED')
   t.notOk('state' in after(rest, state), 'after a run later edits count')
@@ -241,14 +241,14 @@ t.test('what the service writes counts', async (t) => {
   const made: Edit = { file: 'new-session', session: { ...session, id: 'n' } }
   t.equal(after(frozen, made).sessions.n, progressOf(session))
 
-  t.match(baselineWithCase(frozen, caseWith({ state: 'BLOCKED', checklist: [] }).case), {
+  t.match(frozenWithCase(frozen, caseWith({ state: 'BLOCKED', checklist: [] }).case), {
     state: 'BLOCKED',
     required: [],
   })
-  const confirmed = baselineWithCase(rest, files().case)
+  const confirmed = frozenWithCase(rest, files().case)
   t.notOk('state' in confirmed || 'required' in confirmed)
-  t.strictSame(baselineWithSession(rest, session).sessions, {})
-  t.equal(baselineWithSession(frozen, sessions[0]!).sessions[SESSION.id], progressOf(sessions[0]!))
+  t.strictSame(frozenWithSession(rest, session).sessions, {})
+  t.equal(frozenWithSession(frozen, sessions[0]!).sessions[SESSION.id], progressOf(sessions[0]!))
 })
 
 const [line] = trailOf(['plan_approved', { by: 'x' }])
@@ -256,9 +256,9 @@ const committed = (change: IgnoredChange, lines?: string[]) =>
   ({ ...change, by, ...(lines && { lines }) }) as CommittedChange
 
 t.test('what a run committed does not count where git brings it', async (t) => {
-  const base: Baseline = { proofs: {}, sessions: {}, whole: false }
+  const base: FrozenValues = { proofs: {}, sessions: {}, whole: false }
   const apply = (change: CommittedChange, parts: Partial<CaseContents>) =>
-    applyBaseline(files(parts), { ...base, committed: [change] }).ignored.map(
+    applyFrozenValues(files(parts), { ...base, committed: [change] }).ignored.map(
       ({ kind, by }) => `${kind} ${by?.number}`,
     )
   const state = committed(ignoredState)
@@ -307,12 +307,12 @@ t.test('what a run committed does not count where git brings it', async (t) => {
     'verification a',
   ])
   const lost = { ...base, committed: [committed(ignoredItem), state, bySession] }
-  const rest = baselineWithCase(lost, caseWith({ state: 'RESOLVED', checklist: [] }).case)
+  const rest = frozenWithCase(lost, caseWith({ state: 'RESOLVED', checklist: [] }).case)
   t.strictSame(
     rest.committed?.map(({ kind }) => kind),
     ['session'],
   )
-  t.notOk('committed' in baselineWithSession(rest, session))
+  t.notOk('committed' in frozenWithSession(rest, session))
 })
 
 t.test('an ignored change says how to confirm it', async (t) => {
