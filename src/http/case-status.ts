@@ -7,7 +7,7 @@ import { type CaseFacts, type StartFacts, statusOf } from '../model/case-status.
 import type { Status } from '../model/next-act.ts'
 import { isBreaking } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import type { SessionFacts, TerminalFacts } from '../model/session-status.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { stepRows } from '../model/step-rows.ts'
@@ -77,7 +77,7 @@ async function candidatesOf(
   sessions: readonly Session[],
 ): Promise<CandidateRow[]> {
   const rows: CandidateRow[] = []
-  for (const session of sessions.filter(({ state }) => isOver(state)).slice(0, MAX_SESSIONS)) {
+  for (const session of sessions.filter(({ state }) => hasEnded(state)).slice(0, MAX_SESSIONS)) {
     const candidates = await listCandidates(service, session)
     rows.push(...(await loadCandidates(service, folder, session, candidates)))
   }
@@ -208,6 +208,6 @@ function terminalFacts(service: HttpDeps, session: Session): TerminalFacts | nul
     conversation,
     folder: conversation === null ? '' : shownFolder(service.layout.root, conversation.folder),
     isUngated:
-      conversation !== null && !isOver(session.state) && isUngated(conversation, session.trail),
+      conversation !== null && !hasEnded(session.state) && isUngated(conversation, session.trail),
   }
 }

@@ -3,7 +3,7 @@ import { isSessionType } from '../model/case-state.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/name-patterns.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
-import { isEnded, isSessionState, SESSION_STATES } from '../model/session-state.ts'
+import { isFinalState, isSessionState, SESSION_STATES } from '../model/session-state.ts'
 import { type FileLine, stateInTrail, trueLines } from '../model/trail.ts'
 import { eventsOfLines } from '../model/trail-lines.ts'
 import { type FieldReader, fieldReader, readRecord } from './fields.ts'
@@ -51,7 +51,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   }
   const trailState = stateInTrail(events) ?? writtenState
   // a state set by hand is ignored, except `abandoned`, which only removes permissions
-  const isOpen = !isEnded(trailState, false) && !isSealed({ trail: events })
+  const isOpen = !isFinalState(trailState, false) && !isSealed({ trail: events })
   const isAbandonedByHand = stateText === 'abandoned'
   const state = isAbandonedByHand && isOpen ? 'abandoned' : trailState
   if (reader.has('state') && writtenState !== trailState) {
@@ -173,7 +173,7 @@ function brokenSeal(text: string, trail: TrailPart): string | null {
   const sealed = trail.lines.find((each) => each.line.event === 'session_sealed')
   if (!sealed) {
     const state = stateInTrail(eventsOfLines(trail.lines.map((each) => each.line)))
-    const ended = state !== null && isEnded(state, false)
+    const ended = state !== null && isFinalState(state, false)
     return ended ? 'the seal of this ended session is missing' : null
   }
   if (text.slice(sealed.next).trim() !== closingOf(text, trail)) {

@@ -4,9 +4,9 @@ import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'
-import { failedCount, hasEnded, type Session } from './session.ts'
+import { failedCount, isFinal, type Session } from './session.ts'
 import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
-import { isRunning } from './session-state.ts'
+import { isActive } from './session-state.ts'
 import { lineInQueue } from './trail.ts'
 
 /** What a case can need, in the order of lists. `blocked` waits for others, and `running` for nothing. */
@@ -41,7 +41,7 @@ export const CLOSED_STATES: readonly CaseState[] = [
   'WATCHLIST',
 ]
 
-export function isClosed(state: CaseState): boolean {
+export function isClosedState(state: CaseState): boolean {
   return CLOSED_STATES.includes(state)
 }
 
@@ -69,7 +69,7 @@ export function attentionOf(folder: CaseContents, gate: Gate = gateOf(folder)): 
     return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
   if (folder.problems.length > 0) return attentionTo('problem', problemText(folder))
   const state = shownState(folder)
-  if (isClosed(state)) return null
+  if (isClosedState(state)) return null
   if (state === 'NEEDS_USER_INPUT') return attentionTo('question', reasonText(folder))
   if (state === 'BLOCKED') return attentionTo('blocked', reasonText(folder))
   const failed = unansweredFailure(folder)
@@ -81,7 +81,7 @@ export function attentionOf(folder: CaseContents, gate: Gate = gateOf(folder)): 
     return attentionTo('running', `session ${running.number} ${what}`, running)
   }
   const complete = folder.sessions.findLast(
-    (session) => session.state === 'complete' && !hasEnded(session, folder.proofs),
+    (session) => session.state === 'complete' && !isFinal(session, folder.proofs),
   )
   if (complete) {
     const { number, tests } = complete
@@ -119,7 +119,7 @@ function unmetText({ items }: Gate): string | null {
 export function runningSession({ sessions, problems }: CaseContents): Session | undefined {
   const foreign = problems.filter(({ code }) => code === 'foreign_session').map(({ file }) => file)
   return sessions.findLast(
-    (session) => isRunning(session.state) && !foreign.includes(fileOf(session)),
+    (session) => isActive(session.state) && !foreign.includes(fileOf(session)),
   )
 }
 

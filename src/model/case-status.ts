@@ -1,4 +1,4 @@
-import { type Attention, attentionOf, isClosed } from './attention.ts'
+import { type Attention, attentionOf, isClosedState } from './attention.ts'
 import { type CaseContents, gateOf, shownState } from './case-contents.ts'
 import type { Gate } from './gate.ts'
 import { RUNBOOK_FILE } from './memory-name.ts'
@@ -82,7 +82,7 @@ function caseStatus(folder: CaseContents, facts: CaseFacts): Status {
     case 'gate_open':
       return proofStatus(folder, facts, gate, needs)
     default:
-      return isClosed(shownState(folder)) ? closed(folder, facts) : quiet(folder, facts, gate)
+      return isClosedState(shownState(folder)) ? closed(folder, facts) : quiet(folder, facts, gate)
   }
 }
 

@@ -10,7 +10,7 @@ import {
   isDraft,
   MAX_COMMENTS,
 } from './comment.ts'
-import { hasEnded, isSealed, type Session } from './session.ts'
+import { isFinal, isSealed, type Session } from './session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
@@ -131,7 +131,7 @@ export function sendComments(
 /** Records in a session's file that its comments went to another session; a sealed file stays as it is. */
 export function recordSent(folder: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
   const session = sessionOf(folder, id)
-  if (sent.lines.length === 0 || hasEnded(session, folder.proofs)) return []
+  if (sent.lines.length === 0 || isFinal(session, folder.proofs)) return []
   const isThere = (id: string) => commentsIn(folder).some((comment) => comment.id === id)
   const edit = {
     comments: sent.changes.filter((change) => change.is === 'marked' && isThere(change.id)),
@@ -167,7 +167,7 @@ export function hasHadComments({ trail }: Pick<Session, 'trail'>): boolean {
 /** Throws `session_ended` if the session's file must not change. */
 export function commentableSession(folder: CaseContents, id: string): Session {
   const session = sessionOf(folder, id)
-  if (!hasEnded(session, folder.proofs)) return session
+  if (!isFinal(session, folder.proofs)) return session
   throw new AppError(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed, so its comments can no longer change. Comment before proof is attached, or start a new session.`,

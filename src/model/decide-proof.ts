@@ -9,7 +9,7 @@ import {
 } from './proof.ts'
 import { isDiff, shownType } from './proof-type.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
-import { isRunning } from './session-state.ts'
+import { isActive } from './session-state.ts'
 import type { NewTrailLine } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
@@ -42,7 +42,7 @@ export function sessionForProof(
     )
   }
   const session = sessionOf(folder, id)
-  if (isRunning(session.state) || session.state === 'plan_ready') {
+  if (isActive(session.state) || session.state === 'plan_ready') {
     throw new AppError(
       'wrong_state',
       `Session ${session.number} is ${session.state}. Proof can be linked once it is complete, failed or abandoned.`,

@@ -4,7 +4,7 @@ import { type SessionMilestone, type SessionType, stateAfter } from './case-stat
 import type { SentNote } from './decide-comments.ts'
 import type { EventFields } from './events.ts'
 import type { Actor } from './history.ts'
-import { hasEnded, type Session, sessionMove, type WrittenTexts } from './session.ts'
+import { isFinal, type Session, sessionMove, type WrittenTexts } from './session.ts'
 import { nextState } from './session-state.ts'
 import {
   type Fields,
@@ -88,7 +88,7 @@ export function createSession(folder: CaseContents, wanted: NewSession, now: str
 /** Returns the session if it may still change. Throws `session_ended`. */
 export function liveSession(folder: CaseContents, id: string): Session {
   const session = sessionOf(folder, id)
-  if (!hasEnded(session, folder.proofs)) return session
+  if (!isFinal(session, folder.proofs)) return session
   throw new AppError(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed. To continue, create a new session on the case.`,

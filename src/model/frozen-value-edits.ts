@@ -19,7 +19,7 @@ interface Written {
   ignored: readonly IgnoredChange[]
   /** The values in the files after the edit. */
   files: Pick<CaseContents, 'case' | 'sessions' | 'proofs'>
-  isLive(session: Session): boolean
+  isRunningHere(session: Session): boolean
 }
 
 /**
@@ -27,7 +27,7 @@ interface Written {
  * count. During a run they are frozen again; after a run later edits of them count.
  */
 export function frozenAfter(present: FrozenValues, edit: Edit, written: Written): FrozenValues {
-  const { ignored, files, isLive } = written
+  const { ignored, files, isRunningHere } = written
   const frozen = withCommitted(present, edit, written)
   switch (edit.file) {
     case 'case':
@@ -47,11 +47,11 @@ export function frozenAfter(present: FrozenValues, edit: Edit, written: Written)
       const isIgnored = ignored.some((each) => each.kind === 'session' && each.id === session?.id)
       // an audit line after an edit by a person confirms nothing
       if (!session || (isIgnored && !isMove)) return frozen
-      return withSession(frozen, session.id, frozenProgress(session, isLive))
+      return withSession(frozen, session.id, frozenProgress(session, isRunningHere))
     }
     case 'new-session': {
       const { session } = edit
-      return withSession(frozen, session.id, frozenProgress(session, isLive))
+      return withSession(frozen, session.id, frozenProgress(session, isRunningHere))
     }
     case 'new-proof':
       return frozen

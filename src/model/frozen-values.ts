@@ -63,10 +63,10 @@ const LIVE = 'live'
 /** The frozen values of a case that did not exist: none of its proofs and sessions count. */
 export const NONE_EXISTED: FrozenValues = { proofs: {}, sessions: {}, whole: true }
 
-/** Captures the values that count now. `isLive` says whether the service is running a session. */
+/** Captures the values that count now. `isRunningHere` says whether the service is running a session. */
 export function freezeValues(
   records: Records,
-  isLive: (session: Session) => boolean,
+  isRunningHere: (session: Session) => boolean,
   committed?: FrozenValues['committed'],
 ): FrozenValues {
   const proofs = records.proofs.filter(countsAsVerified)
@@ -75,7 +75,7 @@ export function freezeValues(
     required: requiredOf(records.case.checklist),
     proofs: Object.fromEntries(proofs.map((proof) => [proof.id, verificationOf(proof)])),
     sessions: Object.fromEntries(
-      records.sessions.map((session) => [session.id, frozenProgress(session, isLive)]),
+      records.sessions.map((session) => [session.id, frozenProgress(session, isRunningHere)]),
     ),
     whole: true,
     ...(committed && { committed }),
@@ -122,8 +122,8 @@ export function verificationOf(proof: Proof): string | null {
 }
 
 /** Returns a session's progress. For a session that the service is running, the service's own journal decides. */
-export function frozenProgress(session: Session, isLive: (session: Session) => boolean): string {
-  return isLive(session) ? LIVE : progressOf(session)
+export function frozenProgress(session: Session, isRunningHere: (session: Session) => boolean): string {
+  return isRunningHere(session) ? LIVE : progressOf(session)
 }
 
 /** Returns the state and the last audit line with its hash, which covers the lines before it. */

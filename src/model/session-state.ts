@@ -56,7 +56,7 @@ export function isStateChange(from: SessionState, to: SessionState): boolean {
 /** States in which something runs for the session. In plan_ready and complete it waits for the operator. */
 const RUNNING: ReadonlySet<SessionState> = new Set(['created', 'planning', 'approved', 'executing'])
 
-export function isRunning(state: SessionState): boolean {
+export function isActive(state: SessionState): boolean {
   return RUNNING.has(state)
 }
 
@@ -66,12 +66,12 @@ export function isPlanning(state: SessionState): boolean {
 }
 
 /** Whether the session's work is over. A complete session still waits for its proof. */
-export function isOver(state: SessionState): boolean {
+export function hasEnded(state: SessionState): boolean {
   return state === 'complete' || state === 'failed' || state === 'abandoned'
 }
 
 /** Whether a session has ended and gets sealed: failed, abandoned, or complete with proof. */
-export function isEnded(state: SessionState, proofAttached: boolean): boolean {
+export function isFinalState(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
 }
 

@@ -1,5 +1,5 @@
 import { counted } from './amounts.ts'
-import { isClosed } from './attention.ts'
+import { isClosedState } from './attention.ts'
 import { type CaseContents, shownState } from './case-contents.ts'
 import type { Conversation } from './conversation.ts'
 import { nextAct, type Status } from './next-act.ts'
@@ -91,7 +91,7 @@ export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase:
       return ended(session, completeText(session, failures), ofCase, tone)
     }
     case 'failed':
-      return folder.sessions.at(-1)?.id === session.id && !isClosed(shownState(folder))
+      return folder.sessions.at(-1)?.id === session.id && !isClosedState(shownState(folder))
         ? failed(session, terminal, facts.planSource)
         : ended(session, failedText(session), ofCase, 'bad')
     case 'abandoned': {

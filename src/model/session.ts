@@ -3,7 +3,7 @@ import type { CaseState, SessionType } from './case-state.ts'
 import type { Comment, CommentChange } from './comment.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
-import { isEnded, isOver, nextState, type SessionState, type Trigger } from './session-state.ts'
+import { isFinalState, hasEnded, nextState, type SessionState, type Trigger } from './session-state.ts'
 import {
   definedLine,
   type Fields,
@@ -158,7 +158,7 @@ export interface Move {
  */
 export function sessionMove(session: Session, move: Move): SessionEdit {
   const state = nextState(session.state, move.trigger)
-  const over = isOver(state)
+  const over = hasEnded(state)
   // a file that a person made has no line that says them
   const isUnsaid = stateInTrail(session.trail) === null
   const line = definedLine(ACTS[move.trigger], {
@@ -178,7 +178,7 @@ export function sessionMove(session: Session, move: Move): SessionEdit {
     ...(move.texts ? { texts: move.texts } : {}),
     ...(move.comments && move.comments.length > 0 ? { comments: move.comments } : {}),
     lines: numbered(session.trail, lines, move.now),
-    ...(isEnded(state, false) ? { seal: { time: move.now } } : {}),
+    ...(isFinalState(state, false) ? { seal: { time: move.now } } : {}),
   }
 }
 
@@ -201,8 +201,8 @@ export function isSealed(session: Pick<Session, 'trail'>): boolean {
 }
 
 /** Whether the session has ended and must not change: it is sealed, or its state is final. */
-export function hasEnded(session: Session, proofs: readonly Proof[]): boolean {
-  return isSealed(session) || isEnded(session.state, hasProof(session, proofs))
+export function isFinal(session: Session, proofs: readonly Proof[]): boolean {
+  return isSealed(session) || isFinalState(session.state, hasProof(session, proofs))
 }
 
 /** Whether a proof file names the session. */

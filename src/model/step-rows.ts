@@ -1,7 +1,7 @@
 import { baselineId, type PlanStep } from './plan-step.ts'
 import type { Session } from './session.ts'
 import { wasEndedFromOutside } from './session-failure.ts'
-import { isOver } from './session-state.ts'
+import { hasEnded } from './session-state.ts'
 import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'interrupted' | 'not_run'
@@ -50,7 +50,7 @@ export function stepRows(
       isPlanning: !isWork,
       wasStopped: isWork && isLast && wasEndedFromOutside(session),
     }
-    return begunRow(step, plan, began[index]!, isOver(state), place)
+    return begunRow(step, plan, began[index]!, hasEnded(state), place)
   })
   const newest = rows.filter(({ id, plan }, at) => {
     return (
@@ -63,9 +63,9 @@ export function stepRows(
   const planning = newest.filter(({ isPlanning }) => isPlanning)
   return [
     ...planning,
-    ...early.map((step) => waitingRow(step, isOver(state), true)),
+    ...early.map((step) => waitingRow(step, hasEnded(state), true)),
     ...newest.filter(({ isPlanning }) => !isPlanning),
-    ...rest.map((step) => waitingRow(step, isOver(state), false)),
+    ...rest.map((step) => waitingRow(step, hasEnded(state), false)),
   ]
 }
 
@@ -78,7 +78,7 @@ function begunRow(
   step: TrailStep,
   plan: PlanStep | null,
   began: string,
-  isOver: boolean,
+  hasEnded: boolean,
   { isPlanning, wasStopped }: { isPlanning: boolean; wasStopped: boolean },
 ): StepRow {
   const { finished } = step
@@ -91,8 +91,8 @@ function begunRow(
     log: step.artifacts.log,
   }
   if (!finished) {
-    const state = isOver ? ('interrupted' as const) : ('running' as const)
-    return { ...base, state, durationMs: null, end: isOver ? 'stopped' : '', wentOn: false }
+    const state = hasEnded ? ('interrupted' as const) : ('running' as const)
+    return { ...base, state, durationMs: null, end: hasEnded ? 'stopped' : '', wentOn: false }
   }
   const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const expected: unknown[] = plan?.expect ?? [0]
@@ -120,10 +120,10 @@ function begunRow(
   }
 }
 
-function waitingRow(step: PlanStep, isOver: boolean, isBaseline: boolean): StepRow {
+function waitingRow(step: PlanStep, hasEnded: boolean, isBaseline: boolean): StepRow {
   return {
     id: isBaseline ? baselineId(step) : step.id,
-    state: isOver ? 'not_run' : 'will_run',
+    state: hasEnded ? 'not_run' : 'will_run',
     isPlanning: false,
     plan: step,
     isBaseline,

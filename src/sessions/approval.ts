@@ -1,7 +1,7 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { isClosed } from '../model/attention.ts'
+import { isClosedState } from '../model/attention.ts'
 import { type CaseContents, shownState } from '../model/case-contents.ts'
 import { sendComments } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
@@ -118,7 +118,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       const waiting = {
         session,
         approved: plan,
-        wasClosed: isClosed(shownState(present)),
+        wasClosed: isClosedState(shownState(present)),
         prepare: async () => workerFor(await store.read(caseId), session, work),
       }
       jobs.run(job, () => runInTurn(deps, jobs, job, waiting))

@@ -11,7 +11,7 @@ import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { acceptedDespite, objectionTo } from '../model/proof-objections.ts'
 import type { Session } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import type { Settings } from '../model/settings.ts'
 import { lastOf } from '../model/trail.ts'
 import { findTests } from '../runners/project-tests.ts'
@@ -118,7 +118,7 @@ export async function promptContext(
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
-  const ended = folder.sessions.filter((each) => each.number < session.number && isOver(each.state))
+  const ended = folder.sessions.filter((each) => each.number < session.number && hasEnded(each.state))
   for (const each of ended.reverse().slice(0, EARLIER_SESSIONS)) {
     earlier.push(await earlierSession(deps, id, each))
   }

@@ -1,5 +1,5 @@
 import { sessionOf } from '../model/case-contents.ts'
-import { isRunning } from '../model/session-state.ts'
+import { isActive } from '../model/session-state.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { numbered } from '../model/trail-lines.ts'
 import type { SessionDeps } from './deps.ts'
@@ -30,7 +30,7 @@ export async function noteDenied(
   await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const known = session.trail.filter(isOwnRequest).length
-    if (!isRunning(session.state) || known >= MAX_LINES) return []
+    if (!isActive(session.state) || known >= MAX_LINES) return []
     const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }
     const lines = numbered(session.trail, [line], now())
     return [{ file: 'session', number: session.number, edit: { lines } }]

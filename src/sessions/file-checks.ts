@@ -11,7 +11,7 @@ import type { Case } from '../model/case.ts'
 import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
-import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
+import { isFinal, type Session, type SessionTexts } from '../model/session.ts'
 
 /**
  * Validates a PUT of a whole case.md and returns the parsed case. Throws 422 if it has problems or drops fields
@@ -82,7 +82,7 @@ export async function checkSessionFile(
 ): Promise<void> {
   const file = `sessions/${number}.md`
   const present = folder.sessions.find((session) => session.number === number)!
-  if (hasEnded(present, folder.proofs)) {
+  if (isFinal(present, folder.proofs)) {
     throw new AppError(
       'session_ended',
       `Session ${number} has ended and is sealed, so its file cannot be changed.`,

@@ -64,7 +64,7 @@ export interface Jobs {
 interface JobDeps {
   running: Set<string>
   /** Whether the job's end is already recorded. */
-  isOver(job: Job): boolean
+  hasEnded(job: Job): boolean
   /** How many isolated sessions may work at the same time. */
   parallel(): Promise<number>
   titleOf(caseId: string): string
@@ -87,7 +87,7 @@ interface Entry {
 }
 
 export function createJobs(deps: JobDeps): Jobs {
-  const { running, isOver, parallel, titleOf, onChange, onFailure, log } = deps
+  const { running, hasEnded, parallel, titleOf, onChange, onFailure, log } = deps
   const jobs = new Map<string, Entry>()
   let closing = false
   let limit = 1
@@ -193,7 +193,7 @@ export function createJobs(deps: JobDeps): Jobs {
   return {
     async open(newJob, { queue, canWait } = { queue: false, canWait: true }) {
       if (newJob.isolated) limit = await parallel()
-      const ending = conflicting(newJob).filter(({ job }) => isOver(job))
+      const ending = conflicting(newJob).filter(({ job }) => hasEnded(job))
       await Promise.all(ending.map((entry) => entry.closed))
       if (closing) throw stoppingError()
       if (jobs.has(newJob.session_id)) {

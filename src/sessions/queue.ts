@@ -5,7 +5,7 @@ import { plainText } from '../files/plain-text.ts'
 import { findUncommitted, type Uncommitted } from '../git/uncommitted.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { isClosed } from '../model/attention.ts'
+import { isClosedState } from '../model/attention.ts'
 import { type CaseContents, type Decide, sessionOf, shownState } from '../model/case-contents.ts'
 import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
 import type { EventFields } from '../model/events.ts'
@@ -127,7 +127,7 @@ async function start(
           if (folder.texts?.plan !== approved.plan)
             throw changedError('The plan in its file is not the approved one any more.')
           const state = shownState(folder)
-          if (isClosed(state) && !wasClosed)
+          if (isClosedState(state) && !wasClosed)
             throw changedError(`The state of its case is ${state} now.`)
           const edits = [...decide(folder), ...caseMove(folder, 'approved', session.type)]
           job.inLine = false

@@ -91,7 +91,7 @@ const MAX_LEFT = 5
 
 export function createRunGuard(deps: RunGuardDeps): RunGuard {
   const { frozenCases, files, catalog, log, leftProcesses: find = leftProcesses } = deps
-  const { runs, isLive } = frozenCases
+  const { runs, isRunningHere } = frozenCases
   const order = createKeyedMutex()
   /** Runs that have ended, but may have left processes behind. */
   const ended = new Map<string, LeftProcess[]>()
@@ -105,7 +105,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const folder = catalog.folder(caseId)
     if (!folder) return // the case may come back
     if (isWatching) {
-      if (!frozen) putLater(caseId, { ...freezeValues(folder, isLive), ...NONE_EXISTED })
+      if (!frozen) putLater(caseId, { ...freezeValues(folder, isRunningHere), ...NONE_EXISTED })
       checkEnded()
     } else {
       const left = frozenOfIgnored(folder.ignored, frozen?.committed)
@@ -159,7 +159,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     for (const folder of folders) {
       const { id } = folder.case
       const known = frozenCases.get(id)
-      const frozen = freezeValues(folder, isLive, known?.committed)
+      const frozen = freezeValues(folder, isRunningHere, known?.committed)
       if (known) written.push(frozenCases.put(id, frozen))
       else frozenCases.keep(id, frozen)
     }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionOutput } from '../events/envelope.ts'
 import { sessionOf } from '../model/case-contents.ts'
 import { isSealed } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import { addedSince, conversationUsage } from '../model/session-usage.ts'
 import { type NewTrailLine, newLine } from '../model/trail.ts'
 import { numbered } from '../model/trail-lines.ts'
@@ -124,7 +124,7 @@ export async function appendLines(
 ): Promise<void> {
   await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
-    if (isOver(session.state) || isSealed(session)) return []
+    if (hasEnded(session.state) || isSealed(session)) return []
     const lines = numbered(session.trail, added, now())
     return [{ file: 'session', number: session.number, edit: { lines } }]
   })

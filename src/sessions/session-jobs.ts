@@ -5,7 +5,7 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseContents, type Decide, type Edit, sessionOf } from '../model/case-contents.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
-import { isOver as isOverState, isRunning } from '../model/session-state.ts'
+import { hasEnded as hasStateEnded, isActive } from '../model/session-state.ts'
 import { lastOf, lineInQueue } from '../model/trail.ts'
 import { sweepPipeFolders } from '../runners/enclosure/step-pipes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
@@ -55,7 +55,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   const jobs: Jobs = createJobs({
     running: deps.running,
     onChange: (caseId) => deps.catalog.invalidate(caseId),
-    isOver,
+    hasEnded,
     parallel: async () => (await deps.settings()).parallel,
     titleOf: (caseId) => deps.catalog.row(caseId)?.title ?? caseId,
     onFailure: failed,
@@ -65,7 +65,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   deps.caseChanges.subscribe(({ caseId }) => {
     if (deps.running.size === 0) return
     for (const { value } of deps.catalog.entry(caseId)?.sessions.values() ?? [])
-      if (value && isOverState(value.state)) deps.running.delete(value.id)
+      if (value && hasStateEnded(value.state)) deps.running.delete(value.id)
   })
 
   async function start(newJob: Omit<NewJob, 'runId'>, how?: Queueing) {
@@ -96,7 +96,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
         )
         return deps.catalog.folder(job.case_id)!
       }
-      if (began && state !== undefined && isRunning(state)) {
+      if (began && state !== undefined && isActive(state)) {
         const ended = failed(job, error, state === 'approved').finally(() => jobs.close(job))
         // answer the request even if the disk cannot record the end now
         await Promise.race([ended, delay(BEGIN_ENDS_MS, null, { ref: false })])
@@ -110,9 +110,9 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   const stateOf = ({ case_id, number }: Job) =>
     deps.catalog.entry(case_id)?.sessions.get(number)?.value?.state
 
-  function isOver(job: Job): boolean {
+  function hasEnded(job: Job): boolean {
     const state = stateOf(job)
-    return job.planned || (state !== undefined && isOverState(state))
+    return job.planned || (state !== undefined && hasStateEnded(state))
   }
 
   /**
@@ -214,7 +214,7 @@ async function failSession(
   const folder = await store.read(case_id)
   const present = sessionOf(folder, session_id)
   if (present.state === 'complete') await moveCase(deps, case_id, present.type)
-  if (!isRunning(present.state)) return
+  if (!isActive(present.state)) return
   if (lineInQueue(present.trail)) {
     return backFromLine(deps, present, { reason: why('waiting in line') })
   }

@@ -7,7 +7,7 @@ import { recordSent, type SentNote } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning, nextState } from '../model/session-state.ts'
+import { isActive, nextState } from '../model/session-state.ts'
 import { lineInQueue } from '../model/trail.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { workingFolder } from '../settings/workdir.ts'
@@ -370,7 +370,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
 }
 
 function notInLine({ number, state }: Session): AppError {
-  const next = isRunning(state) ? ' To stop it, abandon it.' : ''
+  const next = isActive(state) ? ' To stop it, abandon it.' : ''
   return new AppError('wrong_state', `Session ${number} is ${state}, and not in line.${next}`)
 }
 

@@ -3,7 +3,7 @@ import { realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../git/repository.ts'
 import { findUncommitted, type UncommittedChange, uncommittedIn } from '../git/uncommitted.ts'
 import { isIsolated, type Session } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { CaseLists } from '../workspace/index/lists.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -73,7 +73,7 @@ function lastAuthors({ catalog, lists }: FolderStateDeps, root: string) {
     const workdir = resolve(root, folder.case.workdir ?? '.')
     for (const session of folder.sessions) {
       const { diff, completed_at } = session
-      if (!diff || completed_at === null || !isOver(session.state)) continue
+      if (!diff || completed_at === null || !hasEnded(session.state)) continue
       // what it changed is in a worktree, or was committed when it was applied
       if (isIsolated(session)) continue
       const by = { case_id: id, title: folder.case.title, session }

@@ -8,7 +8,7 @@ import { isBreaking } from '../model/problem.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { objectionTo } from '../model/proof-objections.ts'
 import { isSealed, type Session } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import { standingApproval } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
 import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
@@ -108,7 +108,7 @@ async function checkFound(
     fail('plan_changed', `The plan in ${relativeFile(session)} is not the text that was approved.`)
   }
   if (state !== 'complete') {
-    const is = isOver(state) ? `session ${number} ${stateWords(state)}` : `its run is not over`
+    const is = hasEnded(state) ? `session ${number} ${stateWords(state)}` : `its run is not over`
     fail('not_complete', `The work was not completed: ${is}.`)
   }
   if (!isSealed(session)) {

@@ -6,7 +6,7 @@ import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning } from '../model/session-state.ts'
+import { isActive } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
@@ -30,7 +30,7 @@ export function buildCaseContents(
       .flatMap((file) => file.problems)
       .concat(
         sessions
-          .filter((each) => isRunning(each.state) && !isRunningHere(each.id))
+          .filter((each) => isActive(each.state) && !isRunningHere(each.id))
           .map(foreignProblem),
       )
       .concat(duplicateSessions(sessions).map(duplicateProblem))

@@ -5,7 +5,7 @@ import { type FrozenValues, NONE_EXISTED, type IgnoredChange } from '../model/fr
 import { frozenAfter, isEmpty } from '../model/frozen-value-edits.ts'
 import type { Edit } from '../model/case-contents.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning } from '../model/session-state.ts'
+import { isActive } from '../model/session-state.ts'
 import type { FrozenValuesStore, OpenRun, Watch } from '../state/frozen-values.ts'
 import { caseValues } from './build-case-contents.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -36,7 +36,7 @@ export interface FrozenCases<Run extends OpenRun = OpenRun> {
    */
   written(edit: Edit, entry: CaseEntry, ignored: readonly IgnoredChange[]): Promise<void>
   /** Whether a session runs in this process. */
-  isLive(session: Session): boolean
+  isRunningHere(session: Session): boolean
   load(): Watch | null
   idle(): Promise<void>
 }
@@ -50,7 +50,7 @@ export function createFrozenCases<Run extends OpenRun>(
   /** Cases with their own row in the database, which overrides the common row. */
   const stored = new Set<string>()
   const order = createKeyedMutex()
-  const isLive = ({ id, state }: Session) => isRunning(state) && running.has(id)
+  const isRunningHere = ({ id, state }: Session) => isActive(state) && running.has(id)
 
   function put(caseId: string, frozen: FrozenValues | null): Promise<void> {
     if (frozen && !isEmpty(frozen)) {
@@ -83,12 +83,12 @@ export function createFrozenCases<Run extends OpenRun>(
       const after = frozenAfter(frozen, edit, {
         ignored,
         files: caseValues(entry),
-        isLive,
+        isRunningHere,
       })
       // the edit is made; the database logs the error, and stores the frozen values later
       if (after !== frozen) await put(entry.id, after).catch(() => {})
     },
-    isLive,
+    isRunningHere,
     load() {
       const { watch, own } = store.read()
       const all = [...Object.entries(watch?.cases ?? {}), ...own]

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../model/problem.ts'
 import { isSealed, type Session, serviceFields } from '../model/session.ts'
-import { isEnded } from '../model/session-state.ts'
+import { isFinalState } from '../model/session-state.ts'
 import type { TrailLine } from '../model/trail.ts'
 import { stateInTrail } from '../model/trail.ts'
 
@@ -28,7 +28,7 @@ export function restoreTrail(
   const message =
     'lines of the audit trail were changed: the changes are ignored, and the service restores the original lines'
   const { byHand, ...others } = read
-  const isOpen = !isEnded(known.state, false) && !isSealed(known)
+  const isOpen = !isFinalState(known.state, false) && !isSealed(known)
   const value: Session = { ...others, ...serviceFields(known), trail: known.trail }
   if (byHand && isOpen) value.byHand = byHand
   // problems caused by the changed lines do not apply

@@ -11,7 +11,7 @@ import { type CaseContents, sessionOf } from '../model/case-contents.ts'
 import type { Actor, TimedAct } from '../model/history.ts'
 import { actText } from '../model/history-act.ts'
 import type { Session } from '../model/session.ts'
-import { isOver } from '../model/session-state.ts'
+import { hasEnded } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
 import { openWorktreeNotes, worktreePaths, type WorktreeNote } from '../snapshots/worktree-notes.ts'
@@ -66,7 +66,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
   async function readyNote(session: Session, { head }: Asked): Promise<WorktreeNote> {
     const note = await notes.read(session.id)
     if (note === null) throw noWorktree(session)
-    if (deps.isRunningHere(session.id) || !isOver(session.state)) {
+    if (deps.isRunningHere(session.id) || !hasEnded(session.state)) {
       throw new AppError(
         'wrong_state',
         `Session ${session.number} has not ended (${session.state}), so its branch is not complete. Wait for its end, or abandon it.`,

@@ -207,7 +207,7 @@ function after(
   parts: Partial<CaseContents> = {},
   ignored: IgnoredChange[] = [],
 ) {
-  return frozenAfter(frozen, edit, { ignored, files: files(parts), isLive: nothingRuns })
+  return frozenAfter(frozen, edit, { ignored, files: files(parts), isRunningHere: nothingRuns })
 }
 
 t.test('what the service writes counts', async (t) => {

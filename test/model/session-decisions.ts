@@ -14,16 +14,16 @@ import {
   revise,
 } from '../../src/model/decide-session.ts'
 import {
-  hasEnded,
+  isFinal,
   isIsolated,
   providerText,
   type Session,
   sessionMove,
 } from '../../src/model/session.ts'
 import {
-  isOver,
+  hasEnded,
   isPlanning,
-  isRunning,
+  isActive,
   isStateChange,
   nextState,
   SESSION_STATES,
@@ -85,9 +85,9 @@ t.test('from which states a session may go where', async (t) => {
   t.ok(isStateChange('approved', 'plan_ready'))
   t.notOk(isStateChange('failed', 'abandoned'))
   const where = (holds: (state: SessionState) => boolean) => SESSION_STATES.filter(holds).join(' ')
-  t.equal(where(isRunning), 'created planning approved executing')
+  t.equal(where(isActive), 'created planning approved executing')
   t.equal(where(isPlanning), 'created planning')
-  t.equal(where(isOver), 'complete failed abandoned')
+  t.equal(where(hasEnded), 'complete failed abandoned')
 })
 
 t.test('how a case moves with its sessions', async (t) => {
@@ -218,7 +218,7 @@ t.test('which sessions have ended', async (t) => {
     [session('complete', { trail: trailOf(['session_sealed']) }), [], true],
   ]
   for (const [each, proofs, ended] of rows) {
-    t.equal(hasEnded(each, proofs), ended, `${each.state}, ${proofs.length}`)
+    t.equal(isFinal(each, proofs), ended, `${each.state}, ${proofs.length}`)
     const folder = folderWith({ sessions: [each], proofs })
     if (ended) t.throws(() => liveSession(folder, each.id), { code: 'session_ended' })
     else t.equal(liveSession(folder, each.id), each)

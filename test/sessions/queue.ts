@@ -275,12 +275,12 @@ t.test('a stop empties the line, and nothing starts afterwards', async (t) => {
 function jobsWith(
   t: Test,
   parallel: () => number,
-  isOver = () => false,
+  hasEnded = () => false,
   log: string[] | null = null,
 ) {
   return createJobs({
     running: new Set(),
-    isOver,
+    hasEnded,
     parallel: async () => parallel(),
     titleOf: (id) => id.toUpperCase(),
     onChange: () => {},

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { partOfList } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
-import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
+import { ATTENTION_KINDS, isClosedState } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import {
   NEED_LABELS,
@@ -175,11 +175,11 @@ function cellsOf(
 ): Cell[] {
   const tone = paintOf(STATE_GROUP_TONES[stateGroup(state, needs?.kind ?? null)], color)
   const isBad = needs?.kind === 'failed' || needs?.kind === 'problem'
-  const exact = outcome && isClosed(state) ? `${state} ${visibleText(outcome)}` : state
+  const exact = outcome && isClosedState(state) ? `${state} ${visibleText(outcome)}` : state
   return [
     { text: id.slice(0, 8), paint: color.cyan },
     { text: groupLabel(state, needs), paint: tone },
-    { text: visibleText(title), paint: isClosed(state) ? color.dim : color.bold },
+    { text: visibleText(title), paint: isClosedState(state) ? color.dim : color.bold },
     {
       text: needs ? visibleText(needs.text) : '',
       short: needs ? NEED_LABELS[needs.kind] : '',

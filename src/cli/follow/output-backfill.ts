@@ -4,7 +4,7 @@ import type { ReceivedEvent } from '../../client/session-stream.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { sizeText } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
-import { isOver, type SessionState } from '../../model/session-state.ts'
+import { hasEnded, type SessionState } from '../../model/session-state.ts'
 import { stepArtifacts } from '../../model/trail-steps.ts'
 import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
 import { sessionPath } from '../resolve/session.ts'
@@ -99,7 +99,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
       if (wasSeen && open.log.end() < size) yield* fetchMissing(open, size)
       open = null
     }
-    if (open && type === 'session_state_changed' && isOver(payload.new_state as SessionState)) {
+    if (open && type === 'session_state_changed' && hasEnded(payload.new_state as SessionState)) {
       yield* fetchMissing(open) // the step ended with its service
       open = null
     }

@@ -1,5 +1,5 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
-import { isOver, type SessionState } from '../../model/session-state.ts'
+import { hasEnded, type SessionState } from '../../model/session-state.ts'
 
 export interface WaitForStateDeps<S> {
   /** The session as it is now. */
@@ -19,7 +19,7 @@ export function createWaitForState<S extends { state: string }>(
   deps: WaitForStateDeps<S>,
 ): (event: ReceivedEvent) => Promise<S | null> {
   const { read, until, isPrinting } = deps
-  const isReached = (state: string) => until?.includes(state) ?? isOver(state as SessionState)
+  const isReached = (state: string) => until?.includes(state) ?? hasEnded(state as SessionState)
   /** Whether the last event about the state reported one that `until` names. */
   let isReported = false
   /** Whether the state was reached at the last ping, and no event has come since. */

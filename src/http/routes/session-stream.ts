@@ -1,5 +1,5 @@
 import { sessionOf } from '../../model/case-contents.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
@@ -41,7 +41,7 @@ async function streamSession(
   const last = nextTrailNumber(present.trail) - 1
   const resume = readResumePoint(c)
   const known = resume.kind === 'after' && resume.id <= last
-  if (known && resume.id === last && isOver(present.state)) return c.body(null, 204)
+  if (known && resume.id === last && hasEnded(present.state)) return c.body(null, 204)
 
   const unsubscribe: (() => void)[] = []
   const stream = openEventStream(c, {

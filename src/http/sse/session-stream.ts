@@ -1,6 +1,6 @@
 import { outputEnvelope, type SessionOutput, trailEnvelope } from '../../events/envelope.ts'
 import type { Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
 import type { WithTail } from '../../workspace/step-tail.ts'
 import type { EventStream, StreamEvent } from './event-stream.ts'
@@ -45,7 +45,7 @@ export function createEventQueue(
     }
     replaying = false
     // only entries about its proof and seal may follow
-    if (lastNumber(session) <= upTo && isOver(session.state)) stream.end()
+    if (lastNumber(session) <= upTo && hasEnded(session.state)) stream.end()
   }
 
   async function work(): Promise<void> {

@@ -1,6 +1,6 @@
 import { SESSION_FILE } from '../../model/name-patterns.ts'
 import { isSealed, type Session } from '../../model/session.ts'
-import { isEnded } from '../../model/session-state.ts'
+import { isFinalState } from '../../model/session-state.ts'
 import { validSession } from '../valid-session.ts'
 import {
   type FolderVersions,
@@ -145,6 +145,6 @@ function byClaim(a: Placed, b: Placed): number {
 }
 
 function claimOf(session: Session): string {
-  const isOver = isSealed(session) || isEnded(session.state, false)
-  return `${isOver ? 1 : 0} ${session.started_at} ${session.id}`
+  const isFinal = isSealed(session) || isFinalState(session.state, false)
+  return `${isFinal ? 1 : 0} ${session.started_at} ${session.id}`
 }

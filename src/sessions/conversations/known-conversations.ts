@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
 import type { HookAgent } from '../../model/agent-names.ts'
 import { AppError } from '../../model/app-error.ts'
-import { isClosed } from '../../model/attention.ts'
+import { isClosedState } from '../../model/attention.ts'
 import type { Conversation, ConversationAgent } from '../../model/conversation.ts'
 import { isSealed, type Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { goesOn, processStart, processStat } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
@@ -115,7 +115,7 @@ export function createKnownConversations({
 
   function liveSession(conversation: Conversation): Session | null {
     const session = lastSession(conversation)
-    return session === null || isOver(session.state) || isSealed(session) ? null : session
+    return session === null || hasEnded(session.state) || isSealed(session) ? null : session
   }
 
   /** The conversation of an event; it is new if the agent has not been heard before. */
@@ -154,7 +154,7 @@ export function createKnownConversations({
   /** Whether there is work to do on the case. */
   function isOpen(caseId: string): boolean {
     const row = catalog.row(caseId)
-    return row !== undefined && !isClosed(row.state)
+    return row !== undefined && !isClosedState(row.state)
   }
 
   function isDone(conversation: Conversation): boolean {
@@ -279,7 +279,7 @@ export function createKnownConversations({
 
     async proposing(caseId, { agent, cwd, pid }) {
       const { state } = (await store.read(caseId)).case
-      if (isClosed(state)) {
+      if (isClosedState(state)) {
         throw new AppError(
           'wrong_state',
           `The case is ${state}. Have the operator reopen it before you plan more work on it.`,

@@ -1,5 +1,5 @@
 import type { Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { lastOf } from '../../model/trail.ts'
 import type { HookAnswer } from '../../runners/agents/hooks/hook-event.ts'
 import type { AgentNote } from '../../runners/contract.ts'
@@ -25,7 +25,7 @@ export function createTalks(deps: SessionDeps): Talks {
       const entry = deps.catalog.entry(caseId)
       const session = entry?.sessions.get(number)?.value
       if (!entry) end(id, talk, PASS)
-      else if (session?.id === id && isOver(session.state)) end(id, talk, answerAtEnd(session))
+      else if (session?.id === id && hasEnded(session.state)) end(id, talk, answerAtEnd(session))
     }
   })
 

@@ -6,14 +6,14 @@ import type { NotUnderstood } from '../../model/not-understood.ts'
 import type { Session } from '../../model/session.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
 import type { LeveledHooks } from '../../runners/agents/install/levels.ts'
-import { isOver, recentConversations } from './recent-conversations.ts'
+import { conversationHasEnded, recentConversations } from './recent-conversations.ts'
 
 /** A conversation with an agent in a terminal, as a row shows it. */
 export interface AgentRow {
   conversation: Conversation
   /** Relative to the workspace where it lies there. */
   folder: string
-  isOver: boolean
+  hasEnded: boolean
   isUngated: boolean
   /** Whether its case was closed or deleted: it may only read until a person chooses another one. */
   needsCase: boolean
@@ -56,11 +56,11 @@ function rowOf({ catalog, layout, conversations }: HttpDeps, conversation: Conve
   const { case_id, session_id, folder } = conversation
   const found = case_id === null ? undefined : catalog.folder(case_id)
   const session = found?.sessions.find(({ id }) => id === session_id) ?? null
-  const hasEnded = isOver(conversation)
+  const hasEnded = conversationHasEnded(conversation)
   return {
     conversation,
     folder: shownFolder(layout.root, folder),
-    isOver: hasEnded,
+    hasEnded,
     isUngated: !hasEnded && isUngated(conversation, session?.trail),
     needsCase: !hasEnded && conversations.isDone(conversation),
     case: found ? { id: found.case.id, title: found.case.title } : null,

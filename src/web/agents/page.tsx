@@ -44,7 +44,7 @@ export function AgentsPage({ assets, rows, choices, notUnderstood, hooks }: Agen
           <ul class="row-list">
             {unbound.map((row) => (
               <AgentItem row={row}>
-                {!row.isOver && <CaseForm row={row} choices={choices} />}
+                {!row.hasEnded && <CaseForm row={row} choices={choices} />}
               </AgentItem>
             ))}
           </ul>
@@ -158,13 +158,13 @@ function NoAgents() {
 }
 
 function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
-  const { conversation, folder, session, isOver, isUngated } = row
+  const { conversation, folder, session, hasEnded, isUngated } = row
   const { id, agent, branch, prompts, tool_calls, model, started_at, last_heard_at } = conversation
   return (
     <li id={`conversation-${id}`} tabindex={-1}>
       <div class="row-main">
         <strong>{agent === 'other' ? 'Another agent' : agent}</strong>
-        <Badge tone={isOver ? 'muted' : 'active'}>{isOver ? 'Ended' : 'Running'}</Badge>
+        <Badge tone={hasEnded ? 'muted' : 'active'}>{hasEnded ? 'Ended' : 'Running'}</Badge>
         {isUngated && <Badge tone="bad">Not gated</Badge>}
         {row.case && (
           <a href={casePage(row.case.id)} data-row dir={directionOf(row.case.title)}>

@@ -16,11 +16,11 @@ export function recentConversations({
 
 /** Those that go on and belong to no case. */
 export function unboundConversations(service: Pick<HttpDeps, 'conversations'>): Conversation[] {
-  return recentConversations(service).filter((each) => each.case_id === null && !isOver(each))
+  return recentConversations(service).filter((each) => each.case_id === null && !conversationHasEnded(each))
 }
 
 /** Whether it has ended. An agent that is killed does not report its end. */
-export function isOver(conversation: Conversation): boolean {
+export function conversationHasEnded(conversation: Conversation): boolean {
   const { ended_at, pid, process_start } = conversation
   if (ended_at !== null) return true
   return pid !== null && process_start !== null && !isRunningHere(conversation)

@@ -5,7 +5,7 @@ import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { caseJson } from '../../http/serializers.ts'
 import type { CaseSetup } from '../../init/setup.ts'
-import { type Attention, attentionOf, isClosed } from '../../model/attention.ts'
+import { type Attention, attentionOf, isClosedState } from '../../model/attention.ts'
 import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import { type StartFacts, statusOf } from '../../model/case-status.ts'
@@ -155,7 +155,7 @@ export async function loadSimilarCases(
   { id, json }: CasePageData,
   isAsked: boolean,
 ): Promise<ResolvedCase[] | null> {
-  if (isClosed(json.state)) return []
+  if (isClosedState(json.state)) return []
   const isQuick = service.catalog.size() <= FEW_CASES || service.search.isReady()
   if (!isAsked && !isQuick) return null
   try {

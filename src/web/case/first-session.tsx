@@ -1,4 +1,4 @@
-import { isClosed } from '../../model/attention.ts'
+import { isClosedState } from '../../model/attention.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, SETUP } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
@@ -11,7 +11,7 @@ export function TerminalWays({
   data: CasePageData
 }) {
   const isNext = status.next === null || status.next.act === 'use_terminal'
-  if (start.terminal === null || sessions.length > 0 || !isNext || isClosed(json.state)) return null
+  if (start.terminal === null || sessions.length > 0 || !isNext || isClosedState(json.state)) return null
   return (
     <>
       {start.terminal.isCurrent && (

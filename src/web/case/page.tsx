@@ -1,4 +1,4 @@
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
@@ -100,7 +100,7 @@ function NextStep({ data }: { data: CasePageData }) {
       here={casePage(id)}
       instead={instead}
       beside={
-        newest?.state === 'failed' && isOver(newest.state) ? (
+        newest?.state === 'failed' && hasEnded(newest.state) ? (
           <a class="button" href={`${sessionPage(id, newest.number)}#output`}>
             Show the output
           </a>

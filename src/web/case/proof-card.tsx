@@ -1,4 +1,4 @@
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { ProofItem } from '../proof/proof-item.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
@@ -81,7 +81,7 @@ export function AttachForm({ data: { id, gate, sessions } }: { data: CasePageDat
             <select id="proof-session" name="session_id" data-empty="omit">
               <option value="">Newest complete session without proof, if any</option>
               {sessions
-                .filter(({ state }) => isOver(state))
+                .filter(({ state }) => hasEnded(state))
                 .map(({ id, number, type, state }) => (
                   <option value={id}>
                     {number}. {type}, {state}

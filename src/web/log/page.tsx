@@ -2,7 +2,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { sizeText } from '../../model/amounts.ts'
 import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import type { Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { stepsOf } from '../../model/trail-steps.ts'
 import { type CandidateRow, listCandidates, loadCandidates } from '../../sessions/candidates.ts'
 import type { PageAssets } from '../assets.ts'
@@ -65,7 +65,7 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
   const step = stepsOf(session.number, session.trail).findLast(({ artifacts }) => {
     return artifacts.log === artifact || artifacts.report === artifact
   })
-  const isGrowing = step !== undefined && step.finished === null && !isOver(session.state)
+  const isGrowing = step !== undefined && step.finished === null && !hasEnded(session.state)
   const filtered = query.filter === '' ? null : await filteredLines(source, query.filter)
   const lines = chunk && !filtered ? await chunkLines(source, chunk) : []
   return {
@@ -85,7 +85,7 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
 
 async function loadCandidate(request: LogRequest): Promise<CandidateRow | null> {
   const { service, folder, session, source } = request
-  if (!isOver(session.state)) return null
+  if (!hasEnded(session.state)) return null
   const listed = await listCandidates(service, session)
   const found = listed.filter(({ artifact }) => artifact === source.artifact).slice(0, 1)
   const [row] = await loadCandidates(service, folder, session, found)

@@ -5,7 +5,7 @@ import { AppError } from '../../model/app-error.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { SESSION_FILE } from '../../model/name-patterns.ts'
 import type { Problem } from '../../model/problem.ts'
-import { hasEnded } from '../../model/session.ts'
+import { isFinal } from '../../model/session.ts'
 import {
   MAX_MEMORY_BYTES,
   type MemoryName,
@@ -158,6 +158,6 @@ function fileOf(read: ReadResult): Pick<MemoryPageData, 'file'> & { unreadable: 
 function sealOf(folder: CaseContents, name: MemoryName): string | null {
   if (name.kind !== 'session') return null
   const session = folder.sessions.find(({ number }) => number === name.number)
-  if (!session || !hasEnded(session, folder.proofs)) return null
+  if (!session || !isFinal(session, folder.proofs)) return null
   return `Session ${session.number} is sealed, so its file is read-only.`
 }

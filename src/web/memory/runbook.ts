@@ -1,5 +1,5 @@
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
-import { isClosed } from '../../model/attention.ts'
+import { isClosedState } from '../../model/attention.ts'
 import { type CaseContents, shownState } from '../../model/case-contents.ts'
 import type { StepError } from '../../model/plan-step.ts'
 import type { MarkedStep } from '../../rendering/markdown/options.ts'
@@ -22,7 +22,7 @@ export async function loadRunbook(folder: CaseContents, text: string): Promise<R
   return {
     steps: whole.errors.length > 0 ? [] : stepsOf(whole, planned),
     errors: whole.errors,
-    canPlan: !isClosed(shownState(folder)),
+    canPlan: !isClosedState(shownState(folder)),
   }
 }
 

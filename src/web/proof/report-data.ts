@@ -9,7 +9,7 @@ import type { CaseContents } from '../../model/case-contents.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
 import { typeByName } from '../../model/proof-type.ts'
 import type { Candidate, Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { openReportReader } from '../../runners/reports/report-reader.ts'
 import type { ReportedTests } from '../../runners/reports/reported-tests.ts'
@@ -68,7 +68,7 @@ export async function loadSessionReports(
   { number, state, tests }: Session,
   candidates: readonly Candidate[],
 ): Promise<Report[]> {
-  if (!isOver(state) || tests === null) return []
+  if (!hasEnded(state) || tests === null) return []
   const names = candidates
     .map(({ artifact }) => artifact)
     .filter((name) => isArtifactOf(name, number) && typeByName(name) !== 'diff')

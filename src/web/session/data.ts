@@ -10,8 +10,8 @@ import { statusOf } from '../../model/case-status.ts'
 import { type CommentView, isDraft, placedBelow } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
 import type { Status } from '../../model/next-act.ts'
-import { hasEnded, type Session } from '../../model/session.ts'
-import { isRunning } from '../../model/session-state.ts'
+import { isFinal, type Session } from '../../model/session.ts'
+import { isActive } from '../../model/session-state.ts'
 import type { TerminalFacts } from '../../model/session-status.ts'
 import type { StepRow } from '../../model/step-rows.ts'
 import { paintTexts } from '../../rendering/diff/decorate.ts'
@@ -173,10 +173,10 @@ export async function loadSessionPage(
     revisions,
     summary: carried,
     planObjection: isPlannedNext ? await planObjection(service, folder, facts, false) : null,
-    ended: hasEnded(session, folder.proofs),
+    ended: isFinal(session, folder.proofs),
     isBroken,
     status,
-    isRunning: isRunning(session.state) && !isForeign(folder, session),
+    isRunning: isActive(session.state) && !isForeign(folder, session),
     markedSteps,
     ...(await renderPlan({
       json,

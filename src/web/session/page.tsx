@@ -1,6 +1,6 @@
 import { providerText } from '../../model/session.ts'
 import { durationsText, runPartsText } from '../../model/session-durations.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { wallsText } from '../../model/walls-text.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
@@ -85,9 +85,9 @@ export function SessionPage({ data, assets }: SessionPageProps) {
             pageOf={(artifact) => logPage(id, session.number, artifact)}
           />
           <RefusedActions data={data} />
-          {isOver(session.state) && !isOutputFirst && <Changes data={data} />}
+          {hasEnded(session.state) && !isOutputFirst && <Changes data={data} />}
           <OutputSection data={data} />
-          {isOver(session.state) && isOutputFirst && <Changes data={data} />}
+          {hasEnded(session.state) && isOutputFirst && <Changes data={data} />}
           {!waits && <PlanSection data={data} />}
           <TrailTable data={data} />
         </div>
@@ -112,7 +112,7 @@ function mayAbandon({ ended, session, isRunning }: SessionPageData): boolean {
 function liveEvents({ folder, session, json, occupant }: SessionPageData): string {
   const { id } = folder.case
   if (json.queue !== null || occupant !== null) return changesOf()
-  return isOver(session.state) ? changesOf(id) : `/events?after=now&case=${id}`
+  return hasEnded(session.state) ? changesOf(id) : `/events?after=now&case=${id}`
 }
 
 function Changes({ data }: { data: SessionPageData }) {

@@ -1,6 +1,6 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import type { Session } from '../../model/session.ts'
-import { isOver } from '../../model/session-state.ts'
+import { hasEnded } from '../../model/session-state.ts'
 import { stepsOf, type TrailStep } from '../../model/trail-steps.ts'
 import type { ByteRange } from '../../rendering/live-log/byte-ranges.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
@@ -76,7 +76,7 @@ function emptyPart(step: TrailStep, index: number, { state }: Session): StepOutp
     key: `${index + 1}-${step.id}`,
     id: step.id,
     artifact: step.artifacts.log,
-    isFinished: step.finished !== null || isOver(state),
+    isFinished: step.finished !== null || hasEnded(state),
     isMissing: false,
     isSilent: false,
     isMidLine: false,

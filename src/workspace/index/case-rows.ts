@@ -6,7 +6,7 @@ import { CASE_FILE } from '../../markdown/case-file.ts'
 import type { FileHashes, Reading } from '../../model/changes.ts'
 import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
-import { isRunning } from '../../model/session-state.ts'
+import { isActive } from '../../model/session-state.ts'
 import type { StoredRecord } from '../../state/records.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
@@ -174,13 +174,13 @@ export function isAtRest(entry: CaseEntry): boolean {
     ![file, ...sessions.values(), ...proofs.values()].some(isUncertain) &&
     [...notes.values()].every(({ hash }) => hash !== '') &&
     [...proofs.values()].every(({ value }) => !value || !isToBeStamped(value)) &&
-    [...sessions.values()].every(({ value }) => value && isEnded(value))
+    [...sessions.values()].every(({ value }) => value && canNotChange(value))
   )
 }
 
 /** Whether nothing runs for the session and no edit by a person waits for the service. */
-function isEnded(session: Session): boolean {
+function canNotChange(session: Session): boolean {
   const { state, byHand } = session
-  if (byHand !== undefined || isRunning(state) || state === 'plan_ready') return false
+  if (byHand !== undefined || isActive(state) || state === 'plan_ready') return false
   return state !== 'complete' || isSealed(session)
 }

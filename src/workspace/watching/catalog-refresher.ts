@@ -136,7 +136,7 @@ export function createCatalogRefresher(deps: CatalogRefresherDeps): CatalogRefre
 
   function changedFiles(id: string): ReadonlySet<string> | null {
     const files = changed.get(id)
-    return isLive() ? (files === undefined ? NONE : files) : null
+    return isUpToDate() ? (files === undefined ? NONE : files) : null
   }
 
   function takeChanged(id: string): ReadonlySet<string> | null {
@@ -208,7 +208,7 @@ export function createCatalogRefresher(deps: CatalogRefresherDeps): CatalogRefre
 
   async function freshenAll(waitsFor: WaitsFor = 'records'): Promise<void> {
     if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
-    if (!isLive()) await rescanForList()
+    if (!isUpToDate()) await rescanForList()
     await pendingEvents()
     if (dirtyItems().delete(NAMES)) await readNames()
     const dirty = dirtyItems()
@@ -289,7 +289,7 @@ export function createCatalogRefresher(deps: CatalogRefresherDeps): CatalogRefre
   }
 
   /** Whether every change causes an event and none was missed. */
-  function isLive(): boolean {
+  function isUpToDate(): boolean {
     return watcher.isWatching() && watcher.generation() === rescannedWith
   }
 

@@ -1,4 +1,4 @@
-import { isOver, isSessionState } from '../../../model/session-state.ts'
+import { hasEnded, isSessionState } from '../../../model/session-state.ts'
 import { element } from '../../client/dom.ts'
 import { showError } from '../../client/forms.tsx'
 import { refresh } from '../../client/refresh.ts'
@@ -236,7 +236,7 @@ function showFolderBusy(form: HTMLElement, problem: Problem): void {
     if (!error.isConnected) return
     const sent = await send('GET', `/cases/${case_id}/sessions/${session_id}`)
     const state = sent.ok ? sent.body.state : null
-    if (sent.status === 404 || (isSessionState(state) && isOver(state))) {
+    if (sent.status === 404 || (isSessionState(state) && hasEnded(state))) {
       error.remove()
       void refresh()
     } else setTimeout(() => void poll(), POLL_MS)
