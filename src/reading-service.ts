@@ -25,7 +25,7 @@ import {
   openToRead,
   type ReadOnlyDatabase,
 } from './state/read-database.ts'
-import { readRecords } from './state/records.ts'
+import { readStoredRows } from './state/record-rows.ts'
 import { copySearchIndex } from './state/search-tables.ts'
 import { createWebhookStore } from './state/webhooks.ts'
 import { readSyncStatus } from './sync/sync-status.ts'
@@ -76,7 +76,7 @@ export async function openReadingApp(
   const catalog = createCatalog({
     isRunningHere,
     frozen: (id) => pins.get(id),
-    stored: readRecords(database, recordFormat(packageVersion())),
+    stored: readStoredRows(database, recordFormat(packageVersion())),
   })
   const search = createSearch({
     layout,

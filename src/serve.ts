@@ -15,7 +15,7 @@ import type { TimeLimits } from './runners/time-limits.ts'
 import { openService, type Service } from './service.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createOwnerTimeouts, isService } from './state/owner/find-owner.ts'
-import { isTaken, ownerIn } from './state/owner/owner-record.ts'
+import { isTaken, ownerIn } from './state/owner/owner-file.ts'
 import { inTime, stopSignal } from './stopping.ts'
 import type { Site } from './web/site.ts'
 

@@ -36,9 +36,9 @@ import { openWorkspaceFolders } from './settings/workspace-folders.ts'
 import { createFrozenValuesStore } from './state/frozen-values.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { createHistoryLines } from './state/history-lines.ts'
-import { recordWorkspace } from './state/known-workspaces.ts'
+import { rememberWorkspace } from './state/known-workspaces.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
-import { readRecords } from './state/records.ts'
+import { readStoredRows } from './state/record-rows.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createGitSync } from './sync/git-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
@@ -117,7 +117,7 @@ async function open(
     short: options.short ?? false,
   })
   undo.add(ownership.release)
-  await recordWorkspace(state.root, { root, memoryRoot })
+  await rememberWorkspace(state.root, { root, memoryRoot })
   if (options.trust) await trustAtStart(folders, log)
   const readers = await installedReaders(environment, root)
   undo.add(useParser())
@@ -143,7 +143,7 @@ async function open(
 
   // cases: index, reading and writing
   const format = recordFormat(build.version)
-  const stored = readRecords(database, format)
+  const stored = readStoredRows(database, format)
   const catalog = createCatalog({ isRunningHere, frozen: frozenCases.of, stored })
   const { lists } = catalog
   const search = createSearch({ layout, database, catalog, lists, log })

@@ -9,7 +9,7 @@ import type { FolderOptions } from '../settings/folders.ts'
 import { findWorkspaceFolders } from '../settings/workspace-folders.ts'
 import { readFrozenValues } from '../state/frozen-values.ts'
 import { emptyDatabase, hasDatabase, openToRead, readDatabase } from '../state/read-database.ts'
-import { partsOfKey, readRecords } from '../state/records.ts'
+import { partsOfKey, readStoredRows } from '../state/record-rows.ts'
 import { readRuns } from '../state/runs.ts'
 import { type Catalog, createCatalog } from '../workspace/index/catalog.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
@@ -71,7 +71,7 @@ async function openSnapshot(
   ])
   const catalog = createCatalog({ isRunningHere, frozen: (id) => pins.get(id) })
   const database = openToRead(stateDir) ?? emptyDatabase()
-  const stored = readRecords(database)
+  const stored = readStoredRows(database)
   const scan = createScan({
     layout,
     isRunningHere,

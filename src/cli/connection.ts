@@ -13,9 +13,9 @@ import {
   isTaken,
   type Owner,
   ownerIn,
-  readRecord,
+  readOwner,
   remedyOfSilent,
-} from '../state/owner/owner-record.ts'
+} from '../state/owner/owner-file.ts'
 
 export interface Connection {
   client: Client
@@ -154,6 +154,6 @@ function ownerUnresponsive(owner: Owner | null, { memoryRoot }: Folders): AppErr
  * read, and cuts only connections that it has not accepted.
  */
 async function wasKilled(command: Owner, stateDir: string): Promise<boolean> {
-  const left = await readRecord(stateDir)
+  const left = await readOwner(stateDir)
   return left !== null && isSame(left, command) && isGone(command)
 }

@@ -13,7 +13,7 @@ import {
 } from '../model/changes.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Database, Run } from '../state/database.ts'
-import { putFormat, putWorkspaceProblems, type ReadRecords } from '../state/records.ts'
+import { putFormat, putWorkspaceProblems, type StoredRows } from '../state/record-rows.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { PendingHistory } from '../workspace/pending-history.ts'
@@ -54,7 +54,7 @@ export interface PublisherDeps {
   catalog: Catalog
   log: Pick<EventLog, 'append' | 'flushed'>
   database: Pick<Database, 'writeDerived'>
-  stored: ReadRecords
+  stored: StoredRows
   /** The format of what is stored now. */
   format: string
   history: Pick<PendingHistory, 'takeSettled' | 'hasUnsynced'>

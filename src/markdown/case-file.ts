@@ -20,8 +20,8 @@ import { newFrontmatter, withFields } from './field-edit.ts'
 import {
   type FieldReader,
   fieldReader,
-  type RecordResult,
-  readRecord,
+  type FieldsResult,
+  readFields,
   roughFields,
   utcTime,
 } from './fields.ts'
@@ -84,8 +84,8 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
 }
 
 /** A case written by a person may have no frontmatter, but fields without their `---` lines are a problem. */
-function readCaseFile(text: string): RecordResult {
-  const read = readRecord(text, CASE_FILE)
+function readCaseFile(text: string): FieldsResult {
+  const read = readFields(text, CASE_FILE)
   if (!read.ok || read.document.fields !== null || !hasBareFields(text, read.document.bodyStart))
     return read
   const message =

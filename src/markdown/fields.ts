@@ -7,10 +7,10 @@ import type { YamlValue } from './yaml-scalar.ts'
 type Unreadable = { ok: false; problem: Problem }
 
 /** The document of a record file, or the problem that makes it unreadable. */
-export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
+export type FieldsResult = { ok: true; document: MarkdownDocument } | Unreadable
 
 /** Reads a record file. Reports git's conflict markers first, because they break everything else. */
-export function readRecord(text: string, file: string): RecordResult {
+export function readFields(text: string, file: string): FieldsResult {
   const conflict = findConflict(text, file)
   if (conflict) return conflict
   const read = readDocument(text)
@@ -135,7 +135,7 @@ export function utcTime(text: string): string | null {
 
 /** Returns the keys of the frontmatter; if it is unreadable, those of its plain `key: value` lines. */
 export function fieldNames(text: string, file: string): ReadonlySet<string> {
-  const read = readRecord(text, file)
+  const read = readFields(text, file)
   return new Set(read.ok ? read.document.fields?.keys() : roughFields(text).keys())
 }
 

@@ -7,7 +7,7 @@ import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import { isDiff } from '../model/proof-type.ts'
 import { type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { type FieldReader, fieldReader, type RecordResult, readRecord } from './fields.ts'
+import { type FieldReader, fieldReader, type FieldsResult, readFields } from './fields.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 import {
@@ -109,9 +109,9 @@ const OUTSIDE =
   'text outside the first fence is not part of the proof: move it into the fence or into a memory file'
 
 /** Looks for git conflict markers only in the head of the file, as the content is data. */
-function readProofFile(text: string, file: string): RecordResult {
+function readProofFile(text: string, file: string): FieldsResult {
   const read = readDocument(text)
-  return read.ok ? read : readRecord(text, file)
+  return read.ok ? read : readFields(text, file)
 }
 
 interface Content {

@@ -6,7 +6,7 @@ import { isSealed, type Session } from '../model/session.ts'
 import { isFinalState, isSessionState, SESSION_STATES } from '../model/session-state.ts'
 import { type FileLine, stateInTrail, trueLines } from '../model/trail.ts'
 import { eventsOfLines } from '../model/trail-lines.ts'
-import { type FieldReader, fieldReader, readRecord } from './fields.ts'
+import { type FieldReader, fieldReader, readFields } from './fields.ts'
 import { readDiff, readFailedTests, readTests } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
 import { closingOf, readTrail, type TrailPart } from './trail.ts'
@@ -35,9 +35,9 @@ export interface SessionReading {
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
   const trail = readTrail(text)
-  const asWritten = readRecord(text, file)
+  const asWritten = readFields(text, file)
   const hasNoFrontmatter = asWritten.ok && asWritten.document.fields === null
-  const read = hasNoFrontmatter ? readRecord(plainFrontmatter(text), file) : asWritten
+  const read = hasNoFrontmatter ? readFields(plainFrontmatter(text), file) : asWritten
   if (!read.ok) return { value: null, problems: [read.problem] }
   const reader = fieldReader(read.document, file)
   const allLines = trail?.lines.map((each) => each.line) ?? []

@@ -15,7 +15,7 @@ import {
   STREAMS,
 } from '../model/settings.ts'
 import type { MarkdownDocument } from './document.ts'
-import { readRecord } from './fields.ts'
+import { readFields } from './fields.ts'
 import { lineAt } from './lines.ts'
 import { wrongEntry } from './plan-scope.ts'
 import { parseRequirement } from './requirement-line.ts'
@@ -32,7 +32,7 @@ export function readSettings(text: string): SettingsReading {
     const message = 'the file is empty or only partly saved: delete it to use no settings'
     return { ok: false, problem: { code: 'unreadable', file: SETTINGS_FILE, line: null, message } }
   }
-  const record = readRecord(text, SETTINGS_FILE)
+  const record = readFields(text, SETTINGS_FILE)
   return record.ok ? { ok: true, settings: settingsIn(record.document) } : record
 }
 

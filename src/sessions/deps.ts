@@ -5,7 +5,7 @@ import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Search } from '../search/search.ts'
 import type { SettingsSource } from '../settings/trusted-settings.ts'
 import type { PlanTexts } from '../state/plans.ts'
-import type { RunRecords } from '../state/runs.ts'
+import type { RunRows } from '../state/runs.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
@@ -23,7 +23,7 @@ export interface SessionDeps {
   store: Store
   catalog: Catalog
   lists: Pick<CaseLists, 'triage'>
-  runs: RunRecords
+  runs: RunRows
   /** Ids of the sessions that plan or execute in this process, until their end is recorded. */
   running: Set<string>
   /** Stores every plan text of a session, so that revisions can be compared. */

@@ -32,7 +32,7 @@ export interface HandEditHistory {
 }
 
 export interface HandEditHistoryDeps {
-  store: Pick<Store, 'record' | 'isWriting'>
+  store: Pick<Store, 'appendHistory' | 'isWriting'>
   layout: Layout
   history: PendingHistory
   operator(): Promise<string>
@@ -103,7 +103,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 
   function write(caseId: string): void {
-    const done: Promise<void> = record(caseId)
+    const done: Promise<void> = appendEntries(caseId)
       .catch((error: unknown) => {
         const isGone = error instanceof AppError && error.code === 'not_found'
         if (isGone) history.forget(caseId)
@@ -117,12 +117,12 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
     writing.add(done)
   }
 
-  async function record(caseId: string): Promise<void> {
+  async function appendEntries(caseId: string): Promise<void> {
     const noted = history.noted(caseId)
     const by = { who: await deps.operator(), from: 'api' as const }
     const acts: NotedAct[] = []
     for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
-    await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
+    await store.appendHistory(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
     history.settled(caseId, noted)
   }
 

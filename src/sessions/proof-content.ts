@@ -22,7 +22,7 @@ import {
 } from '../runners/reports/report-reader.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { RecordFile } from '../workspace/record.ts'
+import type { RecordFile } from '../workspace/record-file.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { changedText, isOtherText } from './changed-artifacts.ts'

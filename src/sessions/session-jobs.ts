@@ -9,7 +9,7 @@ import { hasEnded as hasStateEnded, isActive } from '../model/session-state.ts'
 import { lastOf, lineInQueue } from '../model/trail.ts'
 import { sweepPipeFolders } from '../runners/enclosure/step-pipes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import type { RunRecord } from '../state/runs.ts'
+import type { RunRow } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { planResults, stepEvidence, testsLines } from './evidence.ts'
 import { moveCase } from './finish-run.ts'
@@ -25,7 +25,7 @@ import {
 import { forgetRun, leftBehind } from './left-behind.ts'
 import { outputText } from './output-text.ts'
 import { backFromLine } from './queue.ts'
-import { recordGitChanges } from './record-in-git.ts'
+import { noteRunCommits } from './run-commits.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
@@ -175,7 +175,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
       const ending = endings[index]!
       if (ending.status === 'rejected') throw ending.reason
       await endIsolation(deps, { ...record, runId: record.mark, ending: 'stop' })
-      await recordGitChanges(deps, { ...record, ending: 'stop' })
+      await noteRunCommits(deps, { ...record, ending: 'stop' })
       await endSession(deps, record)
       await forgetRun(deps, record.session_id)
     } catch (error) {
@@ -189,7 +189,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
   await recoverIsolation(deps, (id) => left.has(id))
 }
 
-async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
+async function endSession(deps: SessionDeps, record: RunRow): Promise<void> {
   try {
     await failSession(deps, record, (state) => `The service died while the session was ${state}.`)
   } catch (error) {
@@ -206,7 +206,7 @@ async function withdraw(deps: SessionDeps, job: Job, reason: string): Promise<vo
 /** Marks a running session as `failed`, with its output so far. */
 async function failSession(
   deps: SessionDeps,
-  run: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
+  run: Pick<RunRow, 'case_id' | 'session_id' | 'number'>,
   why: (state: string) => string,
 ): Promise<void> {
   const { store, layout, now } = deps

@@ -11,10 +11,10 @@ import { isActive, nextState } from '../model/session-state.ts'
 import { lineInQueue } from '../model/trail.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { workingFolder } from '../settings/workdir.ts'
-import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
+import { type ConversationRows, createConversationRows } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
-import { createRunRecords } from '../state/runs.ts'
+import { createRunRows } from '../state/runs.ts'
 import { createSessionNumbers, type SessionNumbers } from '../state/session-numbers.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import { type Approve, createApproval, folderInTerminal } from './approval.ts'
@@ -55,14 +55,14 @@ export function createSessionParts(
   const shared = {
     ...deps,
     plans,
-    runs: createRunRecords(database, log),
+    runs: createRunRows(database, log),
     conversations: new Map(),
     touchedInRun: new Set<string>(),
   }
   const { sessions, conversations } = createSessions({
     ...shared,
     numbers: createSessionNumbers(database),
-    records: createConversationRecords(database, log),
+    records: createConversationRows(database, log),
   })
   return {
     sessions,
@@ -130,7 +130,7 @@ type Allow = (folder: CaseContents, session: Session) => void
 
 interface TerminalDeps {
   numbers: SessionNumbers
-  records: ConversationRecords
+  records: ConversationRows
   operator: () => Promise<string>
 }
 

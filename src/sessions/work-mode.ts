@@ -23,7 +23,7 @@ import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
-import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
+import { noteGitStart, tryNoteRunCommits } from './run-commits.ts'
 import { appendLine, appendLines, openRunReport } from './run-recorder.ts'
 import { notStarted } from './start-checks.ts'
 import { runBaseline } from './tests-before.ts'
@@ -84,10 +84,10 @@ export async function execute(
     const folders = await rememberRunFolders(deps, job.folder!)
     closing.push(folders.close)
     closing.push(async () => {
-      if (!isGitRecorded) await tryRecordGitChanges(deps, job)
+      if (!isGitRecorded) await tryNoteRunCommits(deps, job)
     })
     const repository = await repositoryAt(compared)
-    const recording = recordGitStart(deps, job, repository)
+    const recording = noteGitStart(deps, job, repository)
     const watching = watchLeft(deps, job, { isolated, repository, walls: place.walls, stop })
     const base = presentBase(deps, job, session, repository)
     for (const each of [recording, watching, base]) each.catch(() => {}) // they are awaited below
@@ -126,7 +126,7 @@ export async function execute(
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
     isGitRecorded = true
-    const committed = await tryRecordGitChanges(deps, job)
+    const committed = await tryNoteRunCommits(deps, job)
     // a session may have damaged the worktree's link to git, which is whole now
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!

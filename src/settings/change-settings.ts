@@ -6,7 +6,7 @@ import { createDurable, writeDurable } from '../files/durable-write.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { readDocument } from '../markdown/document.ts'
 import { withFields, withoutFields } from '../markdown/field-edit.ts'
-import { readRecord } from '../markdown/fields.ts'
+import { readFields } from '../markdown/fields.ts'
 import { type YamlValue, yamlField } from '../markdown/yaml-scalar.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
@@ -88,7 +88,7 @@ export async function settingsText(root: string): Promise<string | null> {
 /** Same. Throws `unreadable_file` also if the frontmatter cannot be read, so that no setting can be changed. */
 export async function editableSettings(root: string): Promise<string | null> {
   const text = await settingsText(root)
-  const record = text === null ? null : readRecord(text, SETTINGS_FILE)
+  const record = text === null ? null : readFields(text, SETTINGS_FILE)
   if (record === null || record.ok) return text
   throw unreadable(record.problem)
 }

@@ -3,7 +3,7 @@
 import { type Conversation, conversationSchema } from '../model/conversation.ts'
 import { type Database, parsedJson } from './database.ts'
 
-export interface ConversationRecords {
+export interface ConversationRows {
   all(): Conversation[]
   write(conversation: Conversation): void
   remove(id: string): void
@@ -12,10 +12,10 @@ export interface ConversationRecords {
   setCurrentCase(folder: string, caseId: string | null): Promise<void>
 }
 
-export function createConversationRecords(
+export function createConversationRows(
   database: Database,
   log: (line: string) => void,
-): ConversationRecords {
+): ConversationRows {
   const current = readCurrentCases(database)
   return {
     all: () => readConversations(database, log),

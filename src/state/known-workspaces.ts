@@ -18,7 +18,7 @@ export interface KnownWorkspace extends z.infer<typeof RECORD> {
 }
 
 /** Called at each start. */
-export async function recordWorkspace(
+export async function rememberWorkspace(
   stateDir: string,
   { root, memoryRoot }: z.infer<typeof RECORD>,
 ): Promise<void> {
@@ -30,11 +30,11 @@ export async function recordWorkspace(
 export async function findWorkspaces(around: string): Promise<KnownWorkspace[]> {
   if (!(await isOpenFolder(around))) return []
   const names = await entriesIn(around)
-  const found = await Promise.all(names.sort().map((name) => readRecord(join(around, name))))
+  const found = await Promise.all(names.sort().map((name) => readWorkspace(join(around, name))))
   return found.filter((each) => each !== null)
 }
 
-async function readRecord(folder: string): Promise<KnownWorkspace | null> {
+async function readWorkspace(folder: string): Promise<KnownWorkspace | null> {
   const path = recordPath(folder)
   const read = await readRegular(path, { maxBytes: 64 * 1024 })
   const record = read.ok ? RECORD.safeParse(parsedJson(read.bytes.toString())).data : undefined

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Database, parsedJson, type Run } from './database.ts'
 
 /** Record of a session that runs on this machine, stored before its first process starts. */
-export interface RunRecord {
+export interface RunRow {
   session_id: string
   case_id: string
   number: number
@@ -12,18 +12,18 @@ export interface RunRecord {
   mark: string
 }
 
-export interface RunRecords {
+export interface RunRows {
   /** Stored with what is written next, which is the first change of the session. */
-  add(record: RunRecord): void
+  add(record: RunRow): void
   /** If it rejects, no record is stored later either. */
-  write(record: RunRecord): Promise<void>
+  write(record: RunRow): Promise<void>
   remove(sessionId: string): Promise<void>
   /** What git could bring when the run began; null after `forgetStart`. */
   beganWith(sessionId: string): GitStart | null
   begin(sessionId: string, git: GitStart): Promise<void>
   forgetStart(sessionId: string): Promise<void>
   /** The records of a service that died. */
-  all(): RunRecord[]
+  all(): RunRow[]
 }
 
 /** As `git/brought-files.ts` finds it, with the time. */
@@ -43,8 +43,8 @@ const RECORD = z.object({
   mark: z.string().min(1),
 })
 
-export function createRunRecords(database: Database, log: (line: string) => void): RunRecords {
-  function put(record: RunRecord) {
+export function createRunRows(database: Database, log: (line: string) => void): RunRows {
+  function put(record: RunRow) {
     const text = JSON.stringify(record)
     return (run: Run) => run('INSERT OR REPLACE INTO runs VALUES (?, ?)', record.session_id, text)
   }
@@ -85,7 +85,7 @@ export function createRunRecords(database: Database, log: (line: string) => void
 export function readRuns(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,
-): RunRecord[] {
+): RunRow[] {
   const rows = database.all<{ session_id: string; record: string }>('SELECT * FROM runs')
   return rows.flatMap(({ session_id, record }) => {
     const { data } = RECORD.safeParse(parsedJson(record))

@@ -5,7 +5,7 @@ import type { Webhook } from '../model/webhook.ts'
 import type { Database, Run } from './database.ts'
 import type { SqlValue } from './sqlite.ts'
 
-export interface WebhookRecord {
+export interface WebhookRow {
   webhook: Webhook
   failing: Failing | null
 }
@@ -33,7 +33,7 @@ export interface DeliveryQuery {
 
 /** Reads what is stored. */
 export interface WebhookStore {
-  all(): WebhookRecord[]
+  all(): WebhookRow[]
   /** The oldest events of the queue. */
   queued(id: string, limit: number): QueuedEvent[]
   /** Newest event first. */
@@ -67,11 +67,11 @@ const DELETE_OLDEST = `
     SELECT event_id FROM deliveries WHERE webhook_id = ?1 AND state = ?2
     ORDER BY event_id DESC LIMIT 1 OFFSET ?3)`
 
-export function addWebhook(run: Run, record: WebhookRecord): void {
+export function addWebhook(run: Run, record: WebhookRow): void {
   run('INSERT INTO webhooks (id, registration, failing) VALUES (?, ?, ?)', ...recordValues(record))
 }
 
-export function updateWebhook(run: Run, record: WebhookRecord): void {
+export function updateWebhook(run: Run, record: WebhookRow): void {
   const values = recordValues(record)
   run('UPDATE webhooks SET registration = ?2, failing = ?3 WHERE id = ?1', ...values)
 }
@@ -195,7 +195,7 @@ function parseEventId(messageId: string): number {
   return Number(/^evt_(\d{1,15})_/.exec(messageId)?.[1] ?? 0)
 }
 
-function recordValues({ webhook, failing }: WebhookRecord): SqlValue[] {
+function recordValues({ webhook, failing }: WebhookRow): SqlValue[] {
   return [webhook.id, JSON.stringify(webhook), failing && JSON.stringify(failing)]
 }
 

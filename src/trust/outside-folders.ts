@@ -5,7 +5,7 @@ import { entriesIn } from '../files/folder-names.ts'
 import { isWithin } from '../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../markdown/case-file.ts'
-import { fieldReader, readRecord } from '../markdown/fields.ts'
+import { fieldReader, readFields } from '../markdown/fields.ts'
 import { UUID } from '../model/name-patterns.ts'
 import { realFolder } from '../settings/workdir.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -51,7 +51,7 @@ async function workdirOf(
   const read = await readRegular(layout.caseFile(id), { maxBytes: MAX_CASE_BYTES, within })
   const text = read.ok ? decodeUtf8(read.bytes) : null
   if (!text?.ok || !text.text.includes('workdir')) return null
-  const record = readRecord(text.text, CASE_FILE)
+  const record = readFields(text.text, CASE_FILE)
   if (!record.ok) return null
   const fields = fieldReader(record.document, CASE_FILE)
   const workdir = fields.text('workdir')

@@ -14,9 +14,9 @@ import { faultsInTrail } from '../model/trail-rules.ts'
 import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
 import type { RecordHistory } from './record-history.ts'
 import type { Claim, ClaimedSession, Failure } from './result.ts'
-import { type RecordContext, readSessionRecord } from './session-record.ts'
+import { type ReadContext, readSession } from './read-session.ts'
 
-export interface ClaimContext extends RecordContext {
+export interface ClaimContext extends ReadContext {
   signers: string
   history: RecordHistory
   requireSignature: boolean
@@ -82,7 +82,7 @@ async function checkFound(
 ): Promise<CheckedSession> {
   const { history } = context
   const { number, trail, state, plan_sha256 } = session
-  const read = await readSessionRecord(folder, session, context)
+  const read = await readSession(folder, session, context)
   if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
   const { text, plan, changed, described } = read
   const approved = standingApproval(trail)

@@ -10,10 +10,10 @@ import { approvedHash, isProved } from './claim.ts'
 import type { ResourceDescriptor } from './result.ts'
 import {
   fileName,
-  type RecordContext,
-  readSessionRecord,
-  type SessionRecord,
-} from './session-record.ts'
+  type ReadContext,
+  readSession,
+  type ReadSession,
+} from './read-session.ts'
 import { describedSession, gitDigest, type Statement, statementOf } from './statement.ts'
 
 /**
@@ -24,9 +24,9 @@ export async function sessionStatement(
   folder: CaseContents,
   session: Session,
   commits: readonly string[],
-  context: RecordContext,
+  context: ReadContext,
 ): Promise<Statement | null> {
-  const record = await readSessionRecord(folder, session, context)
+  const record = await readSession(folder, session, context)
   if (!record) return null
   const { described } = record
   const tests = await collectTests(folder, session, record)
@@ -52,7 +52,7 @@ interface Tests {
 async function collectTests(
   folder: CaseContents,
   session: Session,
-  { plan, changed, described }: SessionRecord,
+  { plan, changed, described }: ReadSession,
 ): Promise<Tests> {
   const tests: Tests = { passed: [], warned: [], failed: [] }
   const planned = new Map((await readPlan(plan)).steps.map((step) => [step.id, step]))
@@ -107,7 +107,7 @@ function resultOf(
 /** The proofs of a case, each by the hash of its content, or of its picture. */
 export function describedProofs(
   folder: CaseContents,
-  context: RecordContext,
+  context: ReadContext,
 ): ResourceDescriptor[] {
   return folder.proofs.map((proof) => describedProof(proof, folder, context))
 }
@@ -115,7 +115,7 @@ export function describedProofs(
 function describedProof(
   proof: Proof,
   { sessions }: CaseContents,
-  { snapshot: { layout }, top }: RecordContext,
+  { snapshot: { layout }, top }: ReadContext,
 ): ResourceDescriptor {
   const { id, case_id, type, sha256, accepted, image, session_id } = proof
   const path = image ? layout.picture(case_id, image.name) : layout.proofFile(case_id, id)

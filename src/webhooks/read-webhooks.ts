@@ -1,7 +1,7 @@
 import { AppError } from '../model/app-error.ts'
 import { DELIVERY_STATES, type Delivery, type DeliveryState } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'
-import type { DeliveryQuery, WebhookRecord, WebhookStore } from '../state/webhooks.ts'
+import type { DeliveryQuery, WebhookRow, WebhookStore } from '../state/webhooks.ts'
 
 export interface ReceiverStatus {
   /** Failed deliveries that will be retried. */
@@ -25,7 +25,7 @@ export interface ReadWebhooks {
 }
 
 /** Throws `not_found`, also for webhooks of deleted cases, which are about to end. */
-export function findWebhook<T extends WebhookRecord>(
+export function findWebhook<T extends WebhookRow>(
   records: ReadonlyMap<string, T>,
   id: string,
 ): T {
@@ -36,7 +36,7 @@ export function findWebhook<T extends WebhookRecord>(
 
 export function readWebhooks(
   store: WebhookStore,
-  records: ReadonlyMap<string, WebhookRecord>,
+  records: ReadonlyMap<string, WebhookRow>,
 ): ReadWebhooks {
   const find = (id: string) => findWebhook(records, id)
   return {

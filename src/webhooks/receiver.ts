@@ -13,7 +13,7 @@ import {
   type Outcome,
   type QueuedEvent,
   saveOutcomes,
-  type WebhookRecord,
+  type WebhookRow,
   type WebhookStore,
 } from '../state/webhooks.ts'
 import type { Clock } from './clock.ts'
@@ -23,7 +23,7 @@ import { newDelivery } from './message.ts'
  * The delivery loop of one webhook: select what is due, send it, store the outcome. New events are sent one at a
  * time in their order; beside them, failed deliveries are retried when they are due.
  */
-export interface Receiver extends WebhookRecord {
+export interface Receiver extends WebhookRow {
   /** Call it when something was stored for this webhook, or the webhook changed. */
   wake(): void
   /** Resolves when no request is running and everything is stored. */
@@ -62,7 +62,7 @@ const MAX_SLEEP_MS = 60_000
 const MAX_RETRY_WAIT_MS = 29 * 60 * 60 * 1000
 const FAILURE_LOG_INTERVAL_MS = 60_000
 
-export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Receiver {
+export function createReceiver(record: WebhookRow, deps: ReceiverDeps): Receiver {
   const { store, database, clock } = deps
   const { id } = record.webhook
   const stopping = new AbortController()

@@ -10,7 +10,7 @@ import {
   queueEarlierEvents,
   removeWebhook,
   updateWebhook,
-  type WebhookRecord,
+  type WebhookRow,
   type WebhookStore,
 } from '../state/webhooks.ts'
 import { newSecret } from './message.ts'
@@ -33,7 +33,7 @@ interface RegistrationsDeps {
   database: Pick<Database, 'attempt' | 'write' | 'flushed'>
   store: WebhookStore
   /** Starts a receiver. */
-  open(record: WebhookRecord): Receiver
+  open(record: WebhookRow): Receiver
   ownPort(): number | null
   newId(): string
   now(): string

@@ -11,7 +11,7 @@ import {
   createWebhookStore,
   requeueDelivery,
   updateWebhook,
-  type WebhookRecord,
+  type WebhookRow,
 } from '../state/webhooks.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Message, signedHeaders } from './message.ts'
@@ -135,7 +135,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     if (type === 'attention_needed') void syncNotify(id - 1)
   })
 
-  function open(record: WebhookRecord): Receiver {
+  function open(record: WebhookRow): Receiver {
     const receiver = createReceiver(record, {
       store,
       database,

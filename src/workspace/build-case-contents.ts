@@ -8,7 +8,7 @@ import { byCreation } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isActive } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
-import type { RecordFile } from './record.ts'
+import type { RecordFile } from './record-file.ts'
 
 /** Returns the case with the values in force (the frozen ones, while there are some), and all its problems. */
 export function buildCaseContents(

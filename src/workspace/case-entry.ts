@@ -8,7 +8,7 @@ import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import type { NoteFile } from './notes.ts'
-import type { RecordFile } from './record.ts'
+import type { RecordFile } from './record-file.ts'
 
 /** One case as last read. */
 export interface CaseEntry {

@@ -7,8 +7,8 @@ import type { FileStamp } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Problem } from '../model/problem.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
-import { isKnown, newerOf } from './read-record.ts'
-import { isSettled } from './record.ts'
+import { isKnown, newerOf } from './read-record-file.ts'
+import { isSettled } from './record-file.ts'
 import { endingOf, isComplete, type ReadPass } from './watching/stability.ts'
 
 /** A memory file as last read. Its text is not stored, as only the fact of a change is published. */

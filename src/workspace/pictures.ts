@@ -10,7 +10,7 @@ import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { ARTIFACT_RULES, type Layout, OLD_ARTIFACT_RULE } from './layout.ts'
-import { isSettled, type PictureState, type RecordFile } from './record.ts'
+import { isSettled, type PictureState, type RecordFile } from './record-file.ts'
 import { updateRootFile } from './root-files.ts'
 
 /**

@@ -7,7 +7,7 @@ import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import type { ReaderDeps } from './readers.ts'
+import type { ReaderDeps } from './record-readers.ts'
 
 /**
  * Writes a running session's file again if it disappeared, for example by a branch switch, so that its journal can

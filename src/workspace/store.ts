@@ -58,7 +58,7 @@ export interface Store {
   /**
    * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
    */
-  record(id: string, acts: (folder: CaseContents) => TimedAct[], by?: Actor): Promise<void>
+  appendHistory(id: string, acts: (folder: CaseContents) => TimedAct[], by?: Actor): Promise<void>
   /** Appends a comment to the history. Unlike other history lines, it is published as a change of history.md. */
   comment(id: string, act: TimedAct, by: Actor): Promise<void>
   /**
@@ -186,7 +186,7 @@ export function createStore(deps: StoreDeps): Store {
     return (await historyOf(layout, id)) ?? []
   }
 
-  function record(id: string, lines: readonly string[], wrote?: readonly string[]): void {
+  function appendLines(id: string, lines: readonly string[], wrote?: readonly string[]): void {
     const entry = catalog.entry(id)
     if (entry && lines.length > 0) publishWith(entry, lines, { wrote })
   }
@@ -226,11 +226,11 @@ export function createStore(deps: StoreDeps): Store {
     },
     create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
-    record(id, acts, by = SERVICE_ACTOR) {
+    appendHistory(id, acts, by = SERVICE_ACTOR) {
       return whenGitIdle(id, async () => {
         const folder = await current(id)
         const history = await historyNow(id)
-        record(
+        appendLines(
           id,
           acts({ ...folder, history }).map((act) => historyLine(act, by, act.at)),
         )
@@ -242,7 +242,7 @@ export function createStore(deps: StoreDeps): Store {
         const { problems } = await current(id)
         const broken = problems.find(({ file }) => file === HISTORY_FILE)
         if (broken) throw new AppError('unreadable_file', `${HISTORY_FILE}: ${broken.message}`)
-        record(id, [historyLine(act, by, act.at)], [HISTORY_FILE])
+        appendLines(id, [historyLine(act, by, act.at)], [HISTORY_FILE])
         await deps.history.appended()
       })
     },
@@ -271,7 +271,7 @@ export function createStore(deps: StoreDeps): Store {
             acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, deps.now()))),
           })
           await scan.readCase(id, 'complete', { paths, notes })
-          record(id, lines)
+          appendLines(id, lines)
           return result
         } finally {
           running.delete(id)

@@ -11,7 +11,7 @@ import { MAX_PICTURE_BYTES, type ProofImage } from '../model/picture.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { Layout } from './layout.ts'
-import type { RecordFile } from './record.ts'
+import type { RecordFile } from './record-file.ts'
 import { unreadable } from './write-edit.ts'
 
 /** Reads the long texts of records on demand, and caches them by the hash of the file. */

@@ -8,10 +8,10 @@ import { gitNamesOf } from '../git/contents.ts'
 import { type Session, serviceFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
 import type { Database, Run } from '../state/database.ts'
-import { readRecords } from '../state/records.ts'
+import { readStoredRows } from '../state/record-rows.ts'
 import * as rows from '../state/trails.ts'
 import type { CaseEntry } from './case-entry.ts'
-import type { RecordFile } from './record.ts'
+import type { RecordFile } from './record-file.ts'
 
 type Sessions = ReadonlyMap<number, Pick<RecordFile<Session | null>, 'value'>>
 
@@ -44,7 +44,7 @@ export function createTrailMemory(
 export function readTrailMemory(
   database: Pick<Database, 'all' | 'get'>,
 ): Pick<TrailMemory, 'recall'> {
-  const { record } = readRecords(database)
+  const { record } = readStoredRows(database)
   return {
     recall(read) {
       const key = keyOf(read)

@@ -28,7 +28,7 @@ import { makeInnerFolder } from './case-making.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Layout } from './layout.ts'
 import { createPicture, pictureNow, removePicture } from './pictures.ts'
-import type { RecordFile } from './record.ts'
+import type { RecordFile } from './record-file.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
 interface EditedFile extends FileOfCase {

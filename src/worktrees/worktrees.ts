@@ -24,7 +24,7 @@ import { createWorktreeViews, readersOf, type WorktreeReaders } from './worktree
 
 export interface WorktreesDeps {
   state: StateFolder
-  store: Pick<Store, 'read' | 'record'>
+  store: Pick<Store, 'read' | 'appendHistory'>
   /** Sessions that plan or work in this process. */
   isRunningHere(sessionId: string): boolean
   sessions: { whileFree: WhileFree }
@@ -137,7 +137,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
             session,
             by: asked.by,
           })
-          await store.record(caseId, () => [appliedAct(note, onto, commit, deps.now())], asked.by)
+          await store.appendHistory(caseId, () => [appliedAct(note, onto, commit, deps.now())], asked.by)
           await notes.write({ ...note, applying: null })
           return { commit }
         })
@@ -156,7 +156,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         }
         const only = await commitsOnlyOn(note)
         const result = { branch_kept: only > 0 ? note.branch : null, commits_kept: only }
-        await store.record(caseId, () => [discardedAct(note, result, deps.now())], asked.by)
+        await store.appendHistory(caseId, () => [discardedAct(note, result, deps.now())], asked.by)
         await notes.write({ ...note, stage: 'removing', since: Date.now() })
         await removeWorktree(notes, note)
         return result
@@ -181,7 +181,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         const by: Actor = { who, from: via as Actor['from'] }
         const act = appliedAct(note, null, to, deps.now())
         await store
-          .record(
+          .appendHistory(
             note.case_id,
             ({ history = [] }) =>
               history.some(({ what }) => what === actText(act.act)) ? [] : [act],

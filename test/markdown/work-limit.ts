@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { limitWork } from '../../src/markdown/work-limit.ts'
 import { createWorkerPool, useWorkers } from '../../src/markdown/worker-pool.ts'
-import { readRecord } from '../../src/workspace/read-record.ts'
+import { readRecordFile } from '../../src/workspace/read-record-file.ts'
 import { built } from '../fixtures/built.ts'
 import { isLong } from '../fixtures/full.ts'
 
@@ -91,14 +91,14 @@ t.test('a file that was too complex once is read again at the next look', async 
     },
     fallback: async () => 'fallback',
   }
-  const first = await readRecord<string>(folder, { known: undefined, pass: null }, recipe)
+  const first = await readRecordFile<string>(folder, { known: undefined, pass: null }, recipe)
   t.match(first, { value: 'fallback', stamp: null, problems: [{ code: 'too_complex' }] })
   isBusy = false
-  const second = await readRecord<string>(folder, { known: first!, pass: null }, recipe)
+  const second = await readRecordFile<string>(folder, { known: first!, pass: null }, recipe)
   t.match(second, { value: 'read', problems: [], readable: true })
-  await readRecord<string>(folder, { known: second!, pass: null }, recipe)
+  await readRecordFile<string>(folder, { known: second!, pass: null }, recipe)
   t.equal(reads, 2, 'what was read is known by its bytes')
   writeFileSync(path, '# B\n')
-  await readRecord<string>(folder, { known: second!, pass: null }, recipe)
+  await readRecordFile<string>(folder, { known: second!, pass: null }, recipe)
   t.equal(reads, 3)
 })

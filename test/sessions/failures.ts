@@ -9,7 +9,7 @@ import type { Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/plan-mode.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/run-recorder.ts'
-import { createRunRecords } from '../../src/state/runs.ts'
+import { createRunRows } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
@@ -175,6 +175,6 @@ function planningNeeds() {
     mount: true,
     limits: SHORT_LIMITS,
     state: { root: service.stateDir } as StateFolder,
-    runs: createRunRecords(service.service.database, (line) => service.log.push(line)),
+    runs: createRunRows(service.service.database, (line) => service.log.push(line)),
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
 import { createOwnerTimeouts, ownerAddress } from '../../src/state/owner/find-owner.ts'
-import { isTaken, ownerIn, readRecord, thisProcess } from '../../src/state/owner/owner-record.ts'
+import { isTaken, ownerIn, readOwner, thisProcess } from '../../src/state/owner/owner-file.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 
 const command = (pid: number) => ({ ...thisProcess(), pid, short: true as const })
@@ -43,7 +43,7 @@ t.test('what a refusal, and the record, say of the owner', async (t) => {
   const byCommand = await errorFrom(take(stateDir))
   t.ok(isTaken(byCommand))
   t.match(ownerIn(byCommand), command(process.pid))
-  t.match(await readRecord(stateDir), command(process.pid), 'for as long as it cannot answer')
+  t.match(await readOwner(stateDir), command(process.pid), 'for as long as it cannot answer')
   await owner.release()
 
   const mute = createServer(() => {}).listen(await ownerAddress(memoryRoot))

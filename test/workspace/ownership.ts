@@ -16,7 +16,7 @@ import {
   type Owner,
   parseAnswer,
   thisProcess,
-} from '../../src/state/owner/owner-record.ts'
+} from '../../src/state/owner/owner-file.ts'
 import { askSocket, holdSocket } from '../../src/state/owner/owner-socket.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 import { holdLock } from '../../src/state/owner/state-lock.ts'

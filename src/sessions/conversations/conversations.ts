@@ -16,7 +16,7 @@ import type {
 } from '../../runners/agents/hooks/hook-event.ts'
 import { isHookTest } from '../../runners/agents/hooks/hook-test.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
-import type { ConversationRecords } from '../../state/conversations.ts'
+import type { ConversationRows } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
 import {
@@ -84,7 +84,7 @@ export interface Conversations
 
 /** What conversations need of the sessions. */
 export interface ConversationDeps extends SessionDeps {
-  records: ConversationRecords
+  records: ConversationRows
   operator: () => Promise<string>
   /** Creates a session whose planning job waits for the plans of the talk. */
   begin(

@@ -7,7 +7,7 @@ import { isSealed, type Session } from '../../model/session.ts'
 import { hasEnded } from '../../model/session-state.ts'
 import { goesOn, processStart, processStat } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
-import type { ConversationRecords } from '../../state/conversations.ts'
+import type { ConversationRows } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import { casesOfBranch, workingCopyOf, type WorkingCopy } from './working-copy.ts'
 import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-understood.ts'
@@ -89,7 +89,7 @@ export function createKnownConversations({
   layout,
   now,
   newId,
-}: SessionDeps & { records: ConversationRecords }): KnownConversations {
+}: SessionDeps & { records: ConversationRows }): KnownConversations {
   const savedAt = new Map<string, number>()
   const all = new Map(records.all().map((each) => [each.id, each]))
 

@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path'
 import { nearestExisting, realPathOf } from '../../files/real-path.ts'
 import { socketAddress } from '../../platform/local-socket.ts'
 import { findOwnListener } from './foreign-owner.ts'
-import { isGone, type Owner, parseAnswer, readRecord, recordOf } from './owner-record.ts'
+import { isGone, type Owner, parseAnswer, readOwner, ownerOf } from './owner-file.ts'
 import { askSocket } from './owner-socket.ts'
 
 /** The folders by which an owner is found; its own state folder may be another one. */
@@ -55,9 +55,9 @@ export async function identifyOwner(
   const answered = parseAnswer(answer)
   const pid = await findOwnListener(address, answered)
   if (answered) return answered
-  const left = await readRecord(stateDir)
+  const left = await readOwner(stateDir)
   const record = left && !isGone(left) ? left : null
-  const owner = pid === null || record?.pid === pid ? record : recordOf(pid)
+  const owner = pid === null || record?.pid === pid ? record : ownerOf(pid)
   return owner && { ...owner, silent: true }
 }
 

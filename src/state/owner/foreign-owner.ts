@@ -5,7 +5,7 @@ import { hasCode } from '../../files/errno.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isSocketFile } from '../../platform/local-socket.ts'
 import { findListener, isListening, listeningUser, processUser } from '../../platform/processes.ts'
-import type { Owner } from './owner-record.ts'
+import type { Owner } from './owner-file.ts'
 
 /**
  * Returns the pid of the process that listens at the address; null if the system does not show it. `answer` is what it

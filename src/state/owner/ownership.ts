@@ -4,7 +4,7 @@
  */
 
 import { identifyOwner, ownerAddress } from './find-owner.ts'
-import { alreadyActive, thisProcess } from './owner-record.ts'
+import { alreadyActive, thisProcess } from './owner-file.ts'
 import { type HeldSocket, holdSocket } from './owner-socket.ts'
 import { holdLock } from './state-lock.ts'
 

@@ -12,10 +12,10 @@ import {
   isGone,
   isSame,
   type Owner,
-  readRecord,
-  removeRecord,
-  writeRecord,
-} from './owner-record.ts'
+  readOwner,
+  removeOwner,
+  writeOwner,
+} from './owner-file.ts'
 
 export interface HeldLock {
   /** Aborted with an AppError as its reason when another process has the lock or it cannot be taken again. */
@@ -45,7 +45,7 @@ export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock
   async function take(): Promise<Unlock> {
     const unlock = await lockOrFree()
     try {
-      await writeRecord(stateDir, me)
+      await writeOwner(stateDir, me)
       return unlock
     } catch (error) {
       await unlock()
@@ -61,7 +61,7 @@ export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock
         // the last two: it is stale but not an empty folder
         if (attempt === 3 || !hasCode(error, 'ELOCKED', 'ENOTEMPTY', 'ENOTDIR')) throw error
         if (hasCode(error, 'ELOCKED')) {
-          if ((await readRecord(stateDir)) === null) await delay(RECORD_MS)
+          if ((await readOwner(stateDir)) === null) await delay(RECORD_MS)
           await mustBeFree(isGone)
         }
       }
@@ -70,7 +70,7 @@ export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock
   }
 
   async function mustBeFree(isFree: (record: Owner) => boolean): Promise<void> {
-    const record = await readRecord(stateDir)
+    const record = await readOwner(stateDir)
     if (record && !isSame(record, me) && !isFree(record))
       throw alreadyActive('state folder', record)
   }
@@ -103,7 +103,7 @@ export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock
     isReleased = true
     await Promise.allSettled([held])
     if (lost.signal.aborted) return
-    await removeRecord(stateDir)
+    await removeOwner(stateDir)
     try {
       await (await held)()
     } catch (error) {
@@ -115,7 +115,7 @@ export async function holdLock(stateDir: string, owner: Owner): Promise<HeldLock
   function announce(url: string): void {
     me = { ...me, url }
     // a failed write only leaves the record without the address
-    const written = () => writeRecord(stateDir, me).catch(() => {})
+    const written = () => writeOwner(stateDir, me).catch(() => {})
     held = held.then((unlock) => written().then(() => unlock))
     held.catch(() => {}) // `lost` says so
   }

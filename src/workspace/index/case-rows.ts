@@ -7,11 +7,11 @@ import type { FileHashes, Reading } from '../../model/changes.ts'
 import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isActive } from '../../model/session-state.ts'
-import type { StoredRecord } from '../../state/records.ts'
+import type { RecordRow } from '../../state/record-rows.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { isLatestWrong } from '../latest.ts'
 import type { NoteFile } from '../notes.ts'
-import type { RecordFile } from '../record.ts'
+import type { RecordFile } from '../record-file.ts'
 
 /** Version of the rows. */
 const FORMAT = 10
@@ -38,8 +38,8 @@ export function fileIn(entry: CaseEntry, name: string): RecordFile<unknown> | No
 export function changedRecords(
   stored: CaseEntry | null,
   entry: CaseEntry,
-): { changed: StoredRecord[]; gone: string[] } {
-  const changed: StoredRecord[] = []
+): { changed: RecordRow[]; gone: string[] } {
+  const changed: RecordRow[] = []
   const gone: string[] = []
   const compare = <K>(was: Records<K> | undefined, is: Records<K>, nameOf: (key: K) => string) => {
     if (was === is) return
@@ -100,7 +100,7 @@ export function decodeFolder(folder: string) {
   return { entry, published }
 }
 
-export function addRecords(entry: CaseEntry, records: readonly Omit<StoredRecord, 'text'>[]): void {
+export function addRecords(entry: CaseEntry, records: readonly Omit<RecordRow, 'text'>[]): void {
   for (const { file, record } of records) {
     const value = JSON.parse(record)
     const [, part, name] = RECORD_FILE.exec(file) ?? []

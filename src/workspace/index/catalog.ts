@@ -6,7 +6,7 @@
 import type { CaseContents } from '../../model/case-contents.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
-import { partsOfKey } from '../../state/records.ts'
+import { partsOfKey } from '../../state/record-rows.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { fileHashes, fileIn, isAtRest } from './case-rows.ts'
 import { stampsOf } from './case-stamps.ts'

@@ -1,4 +1,4 @@
-import type { ReadRecords } from '../../state/records.ts'
+import type { StoredRows } from '../../state/record-rows.ts'
 
 /** The JSON of all cases in one buffer, from their rows and from what is newer in memory. */
 export interface ListJson {
@@ -13,7 +13,7 @@ interface ListJsonDeps {
   ids(): readonly { id: string }[]
   /** The JSON of a case whose row is outdated. */
   kept(id: string): string | undefined
-  stored: ReadRecords | undefined
+  stored: StoredRows | undefined
 }
 
 /** The bytes are large and are freed after this time without a request. */

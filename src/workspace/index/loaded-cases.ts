@@ -6,7 +6,7 @@ import type { FrozenValues } from '../../model/frozen-values.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { type CaseJson, caseJson } from '../../model/case-json.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
-import type { ReadRecords } from '../../state/records.ts'
+import type { StoredRows } from '../../state/record-rows.ts'
 import { buildCaseContents } from '../build-case-contents.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { addRecords, decodeFolder, fileHashes, toReadAgain } from './case-rows.ts'
@@ -52,7 +52,7 @@ export interface LoadedCasesDeps {
   /** The frozen values of a case. */
   frozen(caseId: string): FrozenValues | undefined
   /** Cases that are not in use; without it all stay in memory. */
-  stored?: ReadRecords
+  stored?: StoredRows
 }
 
 /** Number of recently used cases in memory. */

@@ -1,7 +1,7 @@
 /** What of the index is not in casefile.db yet, and goes there with the next transaction. */
 
 import type { Run } from '../../state/database.ts'
-import { putCase, putStamps, removeCase, type StoredCase } from '../../state/records.ts'
+import { putCase, putStamps, removeCase, type StoredCase } from '../../state/record-rows.ts'
 import { trailsBesideRows } from '../trail-memory.ts'
 import { changedRecords, encodeFolder } from './case-rows.ts'
 import type { LoadedCases, Present } from './loaded-cases.ts'

@@ -12,8 +12,8 @@ import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import type { Layout } from './layout.ts'
 import { withPicture } from './pictures.ts'
-import { type Reading, readRecord } from './read-record.ts'
-import { createdAt, type RecordFile } from './record.ts'
+import { type Reading, readRecordFile } from './read-record-file.ts'
+import { createdAt, type RecordFile } from './record-file.ts'
 import { asItRuns } from './trail-guard.ts'
 import { type TrueTrailDeps, withTrueTrail } from './true-trail.ts'
 
@@ -50,7 +50,7 @@ export function readCaseRecord(
   const { layout } = deps
   const reading = asRead(deps, id, given)
   const origin = originOf(layout, id, reading.known)
-  return readRecord(layout.caseFolder(id), reading, {
+  return readRecordFile(layout.caseFolder(id), reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
@@ -81,7 +81,7 @@ export function readSessionRecord(
       return createdAt(stamp)
     },
   })
-  return readRecord<Session | null>(layout.caseFolder(of.id), reading, {
+  return readRecordFile<Session | null>(layout.caseFolder(of.id), reading, {
     path: layout.sessionFile(of.id, number),
     file,
     maxBytes: MAX_SESSION_BYTES,
@@ -116,7 +116,7 @@ export async function readProofRecord(
   const { layout } = deps
   const reading = asRead(deps, caseId, given)
   const file = `proof/${proofId}.md`
-  const read = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
+  const read = await readRecordFile<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
     file,
     saw: deps.sawText?.bind(null, caseId, file),

@@ -39,8 +39,8 @@ const MAX_SHOWN = 10
 /** What the service writes while steps run; nothing depends on it. */
 const OUTPUT = /^cases\/[^/]+\/artifacts\/\d+-/
 
-/** Call before the first program of a run, and `tryRecordGitChanges` after its last one. */
-export async function recordGitStart(
+/** Call before the first program of a run, and `tryNoteRunCommits` after its last one. */
+export async function noteGitStart(
   { layout, runs }: SessionDeps,
   { session_id }: Run,
   repository: GitRepository | { reason: string },
@@ -54,7 +54,7 @@ export async function recordGitStart(
  * Records what git could bring below the memory root since the run began. Returns a note about it; empty without any.
  * Does nothing the second time, and after a crash only what is missing. Throws if git cannot say it.
  */
-export async function recordGitChanges(deps: SessionDeps, run: Run): Promise<string> {
+export async function noteRunCommits(deps: SessionDeps, run: Run): Promise<string> {
   const { catalog, layout, runs, runGuard } = deps
   const start = runs.beganWith(run.session_id)
   if (start === null) return ''
@@ -100,12 +100,12 @@ export async function recordGitChanges(deps: SessionDeps, run: Run): Promise<str
 }
 
 /** The same; a clause that says why it failed, or null. */
-export async function tryRecordGitChanges(
+export async function tryNoteRunCommits(
   deps: SessionDeps,
   run: Run,
 ): Promise<{ note: string; reason: string | null }> {
   try {
-    return { note: await recordGitChanges(deps, run), reason: null }
+    return { note: await noteRunCommits(deps, run), reason: null }
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]
     const reason = `the service could not check what the run put into git (${why}); review it before you restore, switch or merge`

@@ -29,11 +29,11 @@ export interface Owner {
 }
 
 export function thisProcess(): Owner {
-  return recordOf(process.pid)
+  return ownerOf(process.pid)
 }
 
 /** Describes the owner, as a process on this machine sees it. */
-export function recordOf(pid: number): Owner {
+export function ownerOf(pid: number): Owner {
   return {
     pid,
     started: processStart(pid),
@@ -57,18 +57,18 @@ export function isSame(a: Owner, b: Owner): boolean {
   return a.pid === b.pid && a.started === b.started && a.bootId === b.bootId && a.host === b.host
 }
 
-export async function readRecord(stateDir: string): Promise<Owner | null> {
-  const read = await readRegular(recordPath(stateDir), { maxBytes: 4096 })
+export async function readOwner(stateDir: string): Promise<Owner | null> {
+  const read = await readRegular(ownerPath(stateDir), { maxBytes: 4096 })
   return read.ok ? parseAnswer(read.bytes.toString()) : null
 }
 
-export async function writeRecord(stateDir: string, record: Owner): Promise<void> {
+export async function writeOwner(stateDir: string, record: Owner): Promise<void> {
   const text = `${JSON.stringify(record)}\n`
-  await writeVolatile(recordPath(stateDir), Buffer.from(text), 0o600)
+  await writeVolatile(ownerPath(stateDir), Buffer.from(text), 0o600)
 }
 
-export async function removeRecord(stateDir: string): Promise<void> {
-  await rm(recordPath(stateDir), { force: true })
+export async function removeOwner(stateDir: string): Promise<void> {
+  await rm(ownerPath(stateDir), { force: true })
 }
 
 /** Returns null if it is not a record. */
@@ -117,7 +117,7 @@ export function ownerIn({ extra }: AppError): Owner | null {
   return (extra.owner ?? null) as Owner | null
 }
 
-function recordPath(stateDir: string): string {
+function ownerPath(stateDir: string): string {
   return join(stateDir, 'owner.json')
 }
 

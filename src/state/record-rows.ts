@@ -23,20 +23,20 @@ export interface StoredCase extends ListedCase {
 }
 
 /** A file, relative to the folder of the case, and what was read of it, as JSON. */
-export interface StoredRecord {
+export interface RecordRow {
   file: string
   record: string
   /** Null if it is not needed, or stored already. */
   text: string | null
 }
 
-export interface ReadRecords {
+export interface StoredRows {
   /** Whether another build stored the rows, which may read the same files differently. */
   readonly isOtherFormat: boolean
   listed(): ListedCase[]
   folder(id: string): string | undefined
   /** What was read of the files of a case, by name: all, or so many after one. */
-  records(id: string, after?: string, limit?: number): Omit<StoredRecord, 'text'>[]
+  records(id: string, after?: string, limit?: number): Omit<RecordRow, 'text'>[]
   /** What was read of one file. */
   record(id: string, file: string): string | undefined
   /** The last readable text of a file that has been stored with one. */
@@ -61,7 +61,7 @@ const FORMAT = 'cases'
 const PROBLEMS = 'workspace_problems'
 
 /** `format` identifies everything that stored values depend on besides the files. */
-export function readRecords({ all, get }: Pick<Database, 'all' | 'get'>, format = ''): ReadRecords {
+export function readStoredRows({ all, get }: Pick<Database, 'all' | 'get'>, format = ''): StoredRows {
   const meta = (name: string) =>
     get<{ value: string }>('SELECT value FROM meta WHERE name = ?', name)?.value
   return {
@@ -76,10 +76,10 @@ export function readRecords({ all, get }: Pick<Database, 'all' | 'get'>, format 
         limit,
       ),
     record: (id, file) =>
-      get<StoredRecord>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)
+      get<RecordRow>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)
         ?.record,
     text: (id, file) =>
-      get<StoredRecord>('SELECT text FROM records WHERE case_id = ? AND file = ?', id, file)
+      get<RecordRow>('SELECT text FROM records WHERE case_id = ? AND file = ?', id, file)
         ?.text ?? null,
     json: (id) => get<StoredCase>('SELECT json FROM cases WHERE id = ?', id)?.json,
     *allJson() {
@@ -110,7 +110,7 @@ const PUT_RECORD = `INSERT INTO records (case_id, file, record, text) VALUES (?,
 export function putCase(
   run: Run,
   row: StoredCase,
-  changed: readonly StoredRecord[],
+  changed: readonly RecordRow[],
   gone: readonly string[],
 ): void {
   run(PUT_CASE, ...CASE_COLUMNS.map((name) => row[name]))

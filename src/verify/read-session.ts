@@ -10,7 +10,7 @@ import { standingApproval } from '../model/trail.ts'
 import { signatureOf } from '../signing/approval-signature.ts'
 import type { ClaimedSession } from './result.ts'
 
-export interface RecordContext {
+export interface ReadContext {
   snapshot: Snapshot
   /** The top of the repository that has the code; null without one. */
   top: string | null
@@ -18,7 +18,7 @@ export interface RecordContext {
   signers?: string
 }
 
-export interface SessionRecord {
+export interface ReadSession {
   described: ClaimedSession
   /** The whole file. */
   text: string
@@ -28,11 +28,11 @@ export interface SessionRecord {
 }
 
 /** Reads the file of a session and the signature of its approval. Null if the file cannot be read. */
-export async function readSessionRecord(
+export async function readSession(
   { case: { title } }: CaseContents,
   session: Session,
-  { snapshot, top, signers }: RecordContext,
-): Promise<SessionRecord | null> {
+  { snapshot, top, signers }: ReadContext,
+): Promise<ReadSession | null> {
   const { layout, catalog, texts } = snapshot
   const { case_id, number, trail } = session
   const path = layout.sessionFile(case_id, number)

@@ -7,7 +7,7 @@ import { type Decoded, decoded, hashOf } from '../files/decoded.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
-import { isSettled, type RecordFile } from './record.ts'
+import { isSettled, type RecordFile } from './record-file.ts'
 import { endingOf, isComplete, type ReadPass } from './watching/stability.ts'
 
 /** How to read one file: its known record, and either the pass that reads it or the text just written. */
@@ -41,7 +41,7 @@ export type Parsed<T> = { value: T | null; problems: Problem[] }
  * Reads one file into its record. The value is the same object as before while the bytes are the same. For a file
  * that is still being written the known record is returned, or null if there is none.
  */
-export async function readRecord<T>(
+export async function readRecordFile<T>(
   folder: string,
   { known, last, pass, written }: Reading<T>,
   reader: RecordReader<T>,
