@@ -20,7 +20,7 @@ import type { HttpDeps, StartStage } from './http/deps.ts'
 import { createSetup } from './init/setup.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
-import type { Reader } from './model/reader.ts'
+import type { ConsoleAddress } from './model/console-address.ts'
 import { createServiceHooks, type ServiceHooks } from './runners/agents/install/service-hooks.ts'
 import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
@@ -30,7 +30,7 @@ import { createNotifyDeps } from './sessions/notify-deps.ts'
 import { createRedactor, type Redactor, redactedUpdates } from './sessions/redaction.ts'
 import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/sessions.ts'
-import { installedReaders } from './sessions/start-checks.ts'
+import { findInstalledAgents } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { openWorkspaceFolders } from './settings/workspace-folders.ts'
 import { createFrozenValuesStore } from './state/frozen-values.ts'
@@ -119,7 +119,7 @@ async function open(
   undo.add(ownership.release)
   await rememberWorkspace(state.root, { root, memoryRoot })
   if (options.trust) await trustAtStart(folders, log)
-  const readers = await installedReaders(environment, root)
+  const installedAgents = await findInstalledAgents(environment, root)
   undo.add(useParser())
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
@@ -172,7 +172,7 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
-  const reader: Reader = { url: null }
+  const consoleAddress: ConsoleAddress = { url: null }
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -180,7 +180,7 @@ async function open(
     newId,
     log,
     version: build.version,
-    reader,
+    consoleAddress,
     notify: createNotifyDeps({ root, settings, environment, redactor, catalog }),
     ...options.webhookParts,
   })
@@ -251,7 +251,7 @@ async function open(
     limits,
     operator,
   })
-  const find = () => findWorkspaceProblems({ root, settings, readers, scan, database, environment })
+  const find = () => findWorkspaceProblems({ root, settings, installedAgents, scan, database, environment })
   const problems = createWorkspaceProblems({ find, publisher, log })
   const worktrees = createWorktrees({ state, store: records, isRunningHere, sessions, now, log })
   const sync = createGitSync({
@@ -361,7 +361,7 @@ async function open(
     git,
     refresher,
     runGuard,
-    reader,
+    consoleAddress,
     eventLog,
     problems: problems.read,
     search,
@@ -385,7 +385,7 @@ async function open(
     sync,
     worktrees,
     setup: createSetup({ ...folders, layout, environment, providers }),
-    agents: readers,
+    agents: installedAgents,
     close: undo.close,
     listening({ url, port }) {
       ownership.announce(url)

@@ -118,8 +118,8 @@ export async function openReader(
   { signal, log }: ReaderOptions,
 ): Promise<ApiReader | null> {
   if (await askOwner(folders)) return null
-  const { openReadingApp } = await import('../reading-service.ts')
-  const app = await openReadingApp(folders, log)
+  const { openReadOnlyApp } = await import('../read-only-service.ts')
+  const app = await openReadOnlyApp(folders, log)
   if (app === null) return null
   return createClient({ url: 'http://127.0.0.1:0', send: sendInProcess(app.fetch) }, signal)
 }

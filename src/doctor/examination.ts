@@ -18,7 +18,7 @@ import {
 import { hostsOf } from '../sessions/hosts.ts'
 import { makeLayer } from '../sessions/planning-sandbox.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
-import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
+import { agentFileProblems, findInstalledAgents, mustTrustFiles } from '../sessions/start-checks.ts'
 import { runSandbox } from '../sessions/walls.ts'
 import type { WorkspaceFolders } from '../settings/workspace-folders.ts'
 import { type TrustedSettings, trustHash } from '../settings/trusted-settings.ts'
@@ -158,8 +158,8 @@ async function agentFileWords(
   environment: NodeJS.ProcessEnv,
   { files }: TrustedSettings,
 ): Promise<string> {
-  const readers = await installedReaders(environment, root)
-  const problems = await agentFileProblems(root, readers, files)
+  const installedAgents = await findInstalledAgents(environment, root)
+  const problems = await agentFileProblems(root, installedAgents, files)
   if (problems.length === 0) return 'none that need trust'
   const names = problems.map(({ file }) => file).join(', ')
   return `not trusted: ${names}; review them with: casefile doctor --trust`

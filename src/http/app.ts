@@ -36,10 +36,10 @@ export interface Pages {
 }
 
 /** Only browsers send `Sec-Fetch-Site`. */
-function noteReader({ reader }: HttpDeps): MiddlewareHandler<ServiceEnv> {
+function noteConsoleAddress({ consoleAddress }: HttpDeps): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
     const { host, 'sec-fetch-site': site } = c.env?.incoming?.headers ?? {}
-    if (site !== undefined && host) reader.url = `http://${host}`
+    if (site !== undefined && host) consoleAddress.url = `http://${host}`
     return next()
   }
 }
@@ -59,7 +59,7 @@ export function createApp(
   const errorPage: ErrorPage | undefined =
     loadPages && (async (...error) => (await console()).errorPage(...error))
   app.use(originCheck(port, { page: errorPage, hasLocalhost }))
-  if (loadPages) app.use(clearEarlierPrograms()).use(noteReader(service))
+  if (loadPages) app.use(clearEarlierPrograms()).use(noteConsoleAddress(service))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)

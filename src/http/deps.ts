@@ -3,7 +3,7 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { EventLog } from '../events/event-log.ts'
 import type { Setup } from '../init/setup.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Reader } from '../model/reader.ts'
+import type { ConsoleAddress } from '../model/console-address.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import type { ServiceHooks } from '../runners/agents/install/service-hooks.ts'
@@ -69,7 +69,7 @@ export interface HttpDeps {
   withTail: WithTail
   /** The sections of a session. Throws an `AppError` if its file cannot be read. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  reader: Reader
+  consoleAddress: ConsoleAddress
   refresher: Pick<CatalogRefresher, 'freshen' | 'freshenAll'>
   eventLog: EventLog
   /** Problems that belong to no case. */

@@ -108,10 +108,10 @@ function partOf(
 
 /** What its files say, also after a service was killed. */
 async function readFiles(workspace: KnownWorkspace, log: (line: string) => void): Promise<Part> {
-  const { openReadingApp } = await import('../reading-service.ts')
+  const { openReadOnlyApp } = await import('../read-only-service.ts')
   const { root, memoryRoot, stateDir } = workspace
   const folders = await findFolders({ root, memoryRoot, stateDir }, process.env)
-  const app = await openReadingApp(folders, log, { unclean: true })
+  const app = await openReadOnlyApp(folders, log, { unclean: true })
   const start = `casefile serve --root ${quoteForShell(root)}`
   const state = { state: 'stopped', message: `No service runs. Start it with: ${start}` } as const
   try {

@@ -39,7 +39,7 @@ export type Approve = (
 
 interface ApprovalDeps extends Omit<SessionJobs, 'whileFree'> {
   deps: SessionDeps
-  conversations: Pick<Conversations, 'ofSession' | 'talkOf' | 'letWork'>
+  conversations: Pick<Conversations, 'ofSession' | 'turnQueueOf' | 'letWork'>
 }
 
 export function createApproval({ deps, jobs, start, begin, conversations }: ApprovalDeps): Approve {
@@ -140,12 +140,12 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     const settings = await deps.settings()
     await mustHaveRuntime(deps, settings)
     if (session.origin === 'terminal') {
-      const talk = conversations.talkOf(session)
+      const turnQueue = conversations.turnQueueOf(session)
       // each call must lie within a standing intent
-      talk.scope = isStanding ? { paths: [], commands: [] } : (await readPlan(text)).scope
-      talk.prepare()
+      turnQueue.scope = isStanding ? { paths: [], commands: [] } : (await readPlan(text)).scope
+      turnQueue.prepare()
       const folder = folderInTerminal(conversations, session)
-      return { folder, home: folder, isolated: false, worker: { is: 'terminal', talk, letWork } }
+      return { folder, home: folder, isolated: false, worker: { is: 'terminal', turnQueue, letWork } }
     }
     const folder = await workingFolder(layout.root, workdir, settings.folders)
     const provider = providerOf(session.provider, settings)

@@ -243,7 +243,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     planInTerminal(
       deps,
       job,
-      conversations.talkOf(session),
+      conversations.turnQueueOf(session),
       folderInTerminal(conversations, session),
     )
 

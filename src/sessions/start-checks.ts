@@ -296,7 +296,7 @@ export async function agentFileProblems(
 }
 
 /** The known agents that read such files and are on the PATH. */
-export async function installedReaders(
+export async function findInstalledAgents(
   environment: NodeJS.ProcessEnv,
   cwd: string,
 ): Promise<AgentSpec[]> {

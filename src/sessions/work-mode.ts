@@ -13,7 +13,7 @@ import { killRun } from '../runners/process/kill-run.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { presentBase } from './base-commit.ts'
 import { memoryOf, promptContext } from './context.ts'
-import type { Talk } from './conversations/talk.ts'
+import type { TurnQueue } from './conversations/turn-queue.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
 import { finishRun, type RunSurroundings } from './finish-run.ts'
@@ -35,7 +35,7 @@ export type Worker =
   | { is: 'provider'; provider: Provider }
   | {
       is: 'terminal'
-      talk: Talk
+      turnQueue: TurnQueue
       /** Answers the agent that its plan is approved. */
       letWork(): void
     }
@@ -93,7 +93,7 @@ export async function execute(
     for (const each of [recording, watching, base]) each.catch(() => {}) // they are awaited below
     if (worker.is === 'terminal') {
       await appendLine(deps, job, await base)
-      await noteChanges(deps, job, worker.talk)
+      await noteChanges(deps, job, worker.turnQueue)
     }
     const scene = {
       prefix: relative(compared, job.folder!),
@@ -151,7 +151,7 @@ export async function execute(
 /** What the work is compared with if something changed before the plan was approved; null if nothing did. */
 function earlyContents(worker: Worker): FolderContents | null {
   if (worker.is !== 'terminal') return null
-  const { start } = worker.talk
+  const { start } = worker.turnQueue
   return start && start.recorded.size > 0 ? start.contents : null
 }
 
@@ -221,7 +221,7 @@ async function work(
       limits: deps.limits,
     }
     const before = await runBaseline(deps, job, request, forSteps)
-    if (worker.is === 'terminal' && worker.talk.endPreparation()) worker.letWork()
+    if (worker.is === 'terminal' && worker.turnQueue.endPreparation()) worker.letWork()
     const result = await carryOut(deps, job, worker, {
       request,
       notes,
@@ -266,7 +266,7 @@ function carryOut(
 ): Promise<WorkResult> {
   const { request } = agentWork
   if (worker.is === 'terminal') {
-    return worker.talk.work(request.signal, async () => {
+    return worker.turnQueue.work(request.signal, async () => {
       const checked = await runProofSteps(request)
       await killRun(job, deps.limits.endRun)
       return checked

@@ -4,10 +4,10 @@ import type { Database } from '../state/database.ts'
 import { folderProblems, stateProblems } from '../state/state-problems.ts'
 import type { Scan } from '../workspace/scan.ts'
 import { desktopProblems } from './notify-deps.ts'
-import { agentFileProblems, type installedReaders } from './start-checks.ts'
+import { agentFileProblems, type findInstalledAgents } from './start-checks.ts'
 
 interface ProblemsDeps extends Pick<FoundFolders, 'root' | 'settings'> {
-  readers: Awaited<ReturnType<typeof installedReaders>>
+  installedAgents: Awaited<ReturnType<typeof findInstalledAgents>>
   scan: Pick<Scan, 'unknownEntries'>
   database: Database
   environment: NodeJS.ProcessEnv
@@ -18,7 +18,7 @@ export async function findWorkspaceProblems(deps: ProblemsDeps): Promise<Problem
   const present = await deps.settings()
   return [
     ...present.problems,
-    ...(await agentFileProblems(deps.root, deps.readers, present.files)),
+    ...(await agentFileProblems(deps.root, deps.installedAgents, present.files)),
     ...deps.scan.unknownEntries(),
     ...stateProblems(deps.database),
     ...(await folderProblems(deps.root)),

@@ -4,7 +4,7 @@ import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import { type Attempt, type Delivery, requeue } from '../model/delivery.ts'
-import type { Reader } from '../model/reader.ts'
+import type { ConsoleAddress } from '../model/console-address.ts'
 import { type Disabled, secretsOf, type Webhook, type WebhookChange } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
 import {
@@ -60,7 +60,7 @@ export interface WebhooksDeps {
   version: string
   /** Without it, `notify` in casefile.md has no effect. */
   notify?: NotifyDeps
-  reader?: Reader
+  consoleAddress?: ConsoleAddress
   /** For tests. */
   clock?: Clock | undefined
   random?: (() => number) | undefined
@@ -115,7 +115,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
         remove: registrations.removeNotify,
       },
       sender,
-      (kind) => (kind !== 'desktop' && deps.reader?.url) || `http://127.0.0.1:${port}`,
+      (kind) => (kind !== 'desktop' && deps.consoleAddress?.url) || `http://127.0.0.1:${port}`,
     )
   const reading = readWebhooks(store, receivers)
 

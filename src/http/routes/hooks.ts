@@ -141,10 +141,10 @@ interface Unread extends Call {
 /** Lists what cannot be read, and denies it if it is a call in a folder with a case. */
 async function answerUnread(
   c: ServiceContext,
-  { conversations, catalog, layout, running, reader }: EndpointDeps,
+  { conversations, catalog, layout, running, consoleAddress }: EndpointDeps,
   { line, dialect, body, event, isGate, missing }: Unread,
 ): Promise<Record<string, unknown> | null> {
-  const { caseName, sessionId } = requestOf(c, { reader })
+  const { caseName, sessionId } = requestOf(c, { consoleAddress })
   // an agent that the service started itself is recorded by its output
   if (sessionId !== null && running.has(sessionId)) return null
   const { agent } = dialect
@@ -180,14 +180,14 @@ function folderIn(body: Body, root: string): string {
 /** Whether it is a name, not a text that somebody may have written. */
 const isName = (text: string | null): text is string => /^\w{1,40}$/.test(text ?? '')
 
-function requestOf(c: ServiceContext, { reader }: Pick<EndpointDeps, 'reader'>): HookRequest {
+function requestOf(c: ServiceContext, { consoleAddress }: Pick<EndpointDeps, 'consoleAddress'>): HookRequest {
   const pid = Number(c.req.header('x-casefile-pid'))
   // or the server would close the connection of a plan that waits for more than two minutes
   c.env?.incoming?.socket.setTimeout(0)
   const closed = new AbortController()
   c.env?.outgoing?.on('close', () => closed.abort())
   return {
-    url: reader.url ?? new URL(c.req.url).origin,
+    url: consoleAddress.url ?? new URL(c.req.url).origin,
     caseName: c.req.header('x-casefile-case') ?? null,
     sessionId: c.req.header('x-casefile-session') ?? null,
     pid: Number.isSafeInteger(pid) && pid > 1 ? pid : null,

@@ -22,7 +22,7 @@ import {
 } from './agent-messages.ts'
 import { isWork } from './gate.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
-import type { Talks } from './talks.ts'
+import type { TurnQueues } from './turn-queues.ts'
 
 /** The hooks of a conversation's begin and of a prompt must be answered within 5 s. */
 const SIMILAR_CASES_MS = 1_000
@@ -47,7 +47,7 @@ export interface Briefing {
 
 export function createBriefing(
   deps: SessionDeps,
-  { known, talks }: { known: KnownConversations; talks: Talks },
+  { known, turnQueues }: { known: KnownConversations; turnQueues: TurnQueues },
 ): Briefing {
   const { store, layout } = deps
 
@@ -135,18 +135,18 @@ export function createBriefing(
     atPrompt,
     sendBack(conversation, session, note) {
       const message = sentBackText(note)
-      const talk = talks.of(session)
-      if (talk.isAsking()) return talk.decide(() => ({ is: 'sentBack', message }))
+      const turnQueue = turnQueues.of(session)
+      if (turnQueue.isAsking()) return turnQueue.decide(() => ({ is: 'sentBack', message }))
       if (conversation) tell(conversation, message)
     },
     letWork(conversation, session, { plan, notes }) {
-      const talk = talks.of(session)
+      const turnQueue = turnQueues.of(session)
       if (conversation?.is_put_off) return tell(conversation, approvedText(plan, notes))
       const dialect = conversation && dialectOf(conversation.agent)
-      if (!talk.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
-      const isCarried = talk.isAsking() && dialect?.carriesNotes
+      if (!turnQueue.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
+      const isCarried = turnQueue.isAsking() && dialect?.carriesNotes
       if (conversation && notes !== '' && !isCarried) tell(conversation, notesText(notes))
-      talk.decide((asked) => ({
+      turnQueue.decide((asked) => ({
         is: 'approved',
         plan,
         notes: notes === '' ? '' : notesText(notes),

@@ -47,8 +47,8 @@ import { createPlanQuestions } from './plan-questions.ts'
 import { answerWhilePreparing } from './preparation.ts'
 import { standingFields, standingFor } from './standing-calls.ts'
 import { createStops } from './stops.ts'
-import type { Talk } from './talk.ts'
-import { createTalks } from './talks.ts'
+import type { TurnQueue } from './turn-queue.ts'
+import { createTurnQueues } from './turn-queues.ts'
 import { planInTerminal } from './terminal-plan.ts'
 
 type Calling = Extract<HookEvent, { kind: 'calling' }>
@@ -71,7 +71,7 @@ export interface Conversations
   ): Promise<Session>
   /** The conversation that a session records; null if this machine does not know it. */
   ofSession(sessionId: string): Conversation | null
-  talkOf(session: Session): Talk
+  turnQueueOf(session: Session): TurnQueue
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(session: Session, note: string): void
   /** Lets the agent carry out the approved plan. */
@@ -86,7 +86,7 @@ export interface Conversations
 export interface ConversationDeps extends SessionDeps {
   records: ConversationRows
   operator: () => Promise<string>
-  /** Creates a session whose planning job waits for the plans of the talk. */
+  /** Creates a session whose planning job waits for the plans of the turn queue. */
   begin(
     caseId: string,
     wanted: { provider: string; by: Actor },
@@ -114,23 +114,23 @@ export function createConversations(deps: ConversationDeps): Conversations {
   /** By conversation: ends the session of a conversation that is not resumed in time. */
   const endings = new Map<string, NodeJS.Timeout>()
   const known = createKnownConversations(deps)
-  const talks = createTalks(deps)
+  const turnQueues = createTurnQueues(deps)
   const { liveSession, save } = known
   const rules = (): Promise<ReadingRules> => deps.settings()
-  const briefing = createBriefing(deps, { known, talks })
+  const briefing = createBriefing(deps, { known, turnQueues })
   /** The conversations whose person was told that a plan is about to wait. */
   const announced = new Set<string>()
   const byPerson = async (): Promise<Actor> => ({ who: await operator(), from: 'agent' })
   const questions = createPlanQuestions({
     ...deps,
     known,
-    talks,
+    turnQueues,
     mutex,
     closing: closing.signal,
     byPerson,
     ensureSession,
   })
-  const stops = createStops({ known, talks, questions })
+  const stops = createStops({ known, turnQueues, questions })
 
   async function ensureSession(conversation: Conversation): Promise<Session> {
     const present = liveSession(conversation)
@@ -142,15 +142,15 @@ export function createConversations(deps: ConversationDeps): Conversations {
       { provider: agent, by: await byPerson() },
       async (job) => {
         const session = sessionOf(await store.read(caseId), job.session_id)
-        await planInTerminal(deps, job, talks.of(session), folder)
+        await planInTerminal(deps, job, turnQueues.of(session), folder)
       },
     )
     conversation.session_id = session.id
     save(conversation)
-    const talk = talks.of(session)
-    void talk.note({ event: 'agent_started', fields: { mode: 'plan', command: [agent] } })
+    const turnQueue = turnQueues.of(session)
+    void turnQueue.note({ event: 'agent_started', fields: { mode: 'plan', command: [agent] } })
     // what the agent does next counts as a change, so the state before it must be known
-    await Promise.race([talk.begun, delay(START_MS, undefined, { ref: false })])
+    await Promise.race([turnQueue.begun, delay(START_MS, undefined, { ref: false })])
     return session
   }
 
@@ -162,7 +162,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const session = liveSession(conversation)
     const state = session?.state ?? null
     const { agent, case_id, folder } = conversation
-    const scope = session && talks.of(session).scope
+    const scope = session && turnQueues.of(session).scope
     const isWorking = isWork(state)
     const isChanging = async () => whyChanging(tool, await rules(), case_id) !== null
     if (isWorking && conversation.is_put_off && (await isChanging())) {
@@ -191,13 +191,13 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const place = { cwd, folder, records: deps.layout.memoryRoot }
     const standing = session && (await standingFor(tool, await deps.settings(), place))
     if (session && standing) {
-      talks.of(session).standing.set(tool.input_sha256, standing)
+      turnQueues.of(session).standing.set(tool.input_sha256, standing)
       return PASS
     }
     const { text, reason } = objection
     const fields = { tool: tool.name, ...titleOf(tool, folder), reason }
     const isAsked = isWorking && canAsk && !isSubagent && !conversation.is_strict
-    if (session) void talks.of(session).note({ event: isAsked ? 'asked' : 'denied', fields })
+    if (session) void turnQueues.of(session).note({ event: isAsked ? 'asked' : 'denied', fields })
     return isAsked ? { is: 'asked', reason: `Casefile: ${reason}` } : { is: 'denied', reason: text }
   }
 
@@ -221,7 +221,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     clearTimeout(endings.get(id))
     const timer = setTimeout(() => {
       endings.delete(id)
-      talks.known(session.id)?.end()
+      turnQueues.known(session.id)?.end()
     }, deps.limits.resume)
     timer.unref()
     endings.set(id, timer)
@@ -269,7 +269,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return (
           (await answerWhilePreparing(
             liveSession(conversation),
-            talks,
+            turnQueues,
             event.tool,
             await rules(),
           )) ?? hearCall(conversation, event, request)
@@ -284,9 +284,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
             ...titleOf(event.tool, conversation.folder),
             status,
             input_sha256: event.tool.input_sha256,
-            ...standingFields(talks.of(session).standing.get(event.tool.input_sha256)),
+            ...standingFields(turnQueues.of(session).standing.get(event.tool.input_sha256)),
           }
-          void talks.of(session).note({ event: 'tool_call', fields })
+          void turnQueues.of(session).note({ event: 'tool_call', fields })
         }
         return PASS
       }
@@ -323,7 +323,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       if (conversation.ended_at === null) {
         clearTimeout(endings.get(conversation.id))
         const live = liveSession(conversation)
-        if (live) talks.known(live.id)?.resume()
+        if (live) turnQueues.known(live.id)?.resume()
       }
       if (conversation.case_id === null) {
         const text = unboundText(request.caseName)
@@ -366,12 +366,12 @@ export function createConversations(deps: ConversationDeps): Conversations {
       closing.abort()
       for (const timer of endings.values()) clearTimeout(timer)
     },
-    talkOf: talks.of,
+    turnQueueOf: turnQueues.of,
     letWork(session, approved) {
       const conversation = self.ofSession(session.id)
       // it may have ended long ago, also before this service started: the work waits for it as long as usual
       if (conversation && conversation.ended_at !== null) {
-        talks.of(session).resume()
+        turnQueues.of(session).resume()
         hearEnd(conversation)
       }
       briefing.letWork(conversation, session, approved)

@@ -15,8 +15,8 @@ import type { SessionDeps } from '../deps.ts'
 import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import { standingOver } from './standing-calls.ts'
-import type { PresentedPlan } from './talk.ts'
-import type { Talks } from './talks.ts'
+import type { PresentedPlan } from './turn-queue.ts'
+import type { TurnQueues } from './turn-queues.ts'
 import { recordedPlan } from './terminal-plan.ts'
 
 type Planned = Extract<HookEvent, { kind: 'planned' }>
@@ -25,7 +25,7 @@ const PASS: HookAnswer = { is: 'pass' }
 
 interface QuestionDeps extends SessionDeps {
   known: KnownConversations
-  talks: Talks
+  turnQueues: TurnQueues
   mutex: KeyedMutex
   /** Aborts when the service stops. */
   closing: AbortSignal
@@ -61,7 +61,7 @@ export interface PlanQuestions {
 }
 
 export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
-  const { known, talks, mutex, catalog, closing, byPerson } = deps
+  const { known, turnQueues, mutex, catalog, closing, byPerson } = deps
   const { liveSession } = known
 
   /** Waits until the session is in one of the states. Rejects if it is deleted, or the service stops. */
@@ -101,7 +101,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       if ((await planIn(session)) === presented.plan) return session
       await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
     }
-    talks.of(session).present(presented)
+    turnQueues.of(session).present(presented)
     return inState(session, ANSWERED)
   }
 
@@ -156,11 +156,11 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       return { is: 'approved', plan: approved, notes: '', isEdited: approved !== plan }
     }
     if (session?.state !== 'plan_ready') return PASS
-    const talk = talks.of(session)
+    const turnQueue = turnQueues.of(session)
     const { planHold } = deps.limits
     const isShort = dialectOf(conversation.agent)?.blocksTerminal
     const limits = isShort ? [AbortSignal.timeout(planHold)] : []
-    const answer = await talk.ask(plan, AbortSignal.any([signal, closing, ...limits]))
+    const answer = await turnQueue.ask(plan, AbortSignal.any([signal, closing, ...limits]))
     if (closing.aborted) throw stoppingError()
     if (answer.is === 'pass' && !signal.aborted && limits.some(({ aborted }) => aborted)) {
       setPutOff(conversation, true)
@@ -168,7 +168,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     }
     // an edited plan is the operator's; otherwise the agent's own bytes come back
     if (answer.is === 'approved' && answer.plan === plan) return { ...answer, plan: event.plan }
-    if (signal.aborted && !talk.isAsking()) {
+    if (signal.aborted && !turnQueue.isAsking()) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
     return answer
@@ -191,10 +191,10 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   /** A person answered in the agent's dialog while the question was still open here. */
   async function answeredElsewhere(conversation: Conversation): Promise<void> {
     const session = liveSession(conversation)
-    const talk = session && talks.known(session.id)
+    const turnQueue = session && turnQueues.known(session.id)
     // an approved plan is answered once the tests before the work have run
-    if (!talk?.isAsking() || (session && isWorking(session))) return
-    talk.decide(() => PASS)
+    if (!turnQueue?.isAsking() || (session && isWorking(session))) return
+    turnQueue.decide(() => PASS)
     await withdraw(conversation, 'The person asked for changes in the dialog of the agent.')
   }
 
@@ -202,8 +202,8 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const session = liveSession(conversation)
     // what was never presented here has been shown to no person
     if (session?.state !== 'plan_ready') return
-    const talk = talks.of(session)
-    talk.decide(() => PASS)
+    const turnQueue = turnQueues.of(session)
+    turnQueue.decide(() => PASS)
     if (conversation.is_strict) return
     await mutex.run(conversation.id, async () => {
       if (liveSession(conversation)?.state !== 'plan_ready') return
@@ -215,7 +215,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
         await deps.approve(ready, approved.plan, await byPerson())
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        void talk.note({
+        void turnQueue.note({
           event: 'denied',
           fields: {
             tool: 'approve',
@@ -229,7 +229,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
 
   async function approveStanding(conversation: Conversation): Promise<boolean> {
     const session = liveSession(conversation)
-    const calls = (session && talks.known(session.id)?.standing) ?? new Map()
+    const calls = (session && turnQueues.known(session.id)?.standing) ?? new Map()
     if (session?.state !== 'planning' || calls.size === 0) return false
     const { standing, signApprovals } = await deps.settings()
     const hashes = [...new Set([...calls.values()].map(standingHash))]
@@ -300,7 +300,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const session = liveSession(conversation)
     if (session?.state !== 'plan_ready') return PASS
     const plan = await planIn(session)
-    const answer = await talks.of(session).ask(plan, AbortSignal.any([signal, closing]))
+    const answer = await turnQueues.of(session).ask(plan, AbortSignal.any([signal, closing]))
     if (closing.aborted) throw stoppingError()
     return answer
   }

@@ -3,7 +3,7 @@ import type { Session } from '../../model/session.ts'
 import type { ReadingRules } from '../../model/trust.ts'
 import type { HookAnswer, HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { whyChanging } from './gate.ts'
-import type { Talks } from './talks.ts'
+import type { TurnQueues } from './turn-queues.ts'
 
 /** A hook that decides on a call must be answered within 5 s. */
 const WITHIN_MS = 3_000
@@ -20,13 +20,13 @@ const DENIED: HookAnswer = {
  */
 export async function answerWhilePreparing(
   session: Session | null,
-  talks: Pick<Talks, 'known'>,
+  turnQueues: Pick<TurnQueues, 'known'>,
   tool: HookTool,
   rules: ReadingRules,
 ): Promise<HookAnswer | null> {
-  const talk = session && talks.known(session.id)
-  if (!session || !talk?.isPreparing()) return null
+  const turnQueue = session && turnQueues.known(session.id)
+  if (!session || !turnQueue?.isPreparing()) return null
   if (whyChanging(tool, rules, session.case_id) === null) return null
-  await Promise.race([talk.prepared(), delay(WITHIN_MS, undefined, { ref: false })])
-  return talk.isPreparing() ? DENIED : null
+  await Promise.race([turnQueue.prepared(), delay(WITHIN_MS, undefined, { ref: false })])
+  return turnQueue.isPreparing() ? DENIED : null
 }

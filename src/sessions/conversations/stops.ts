@@ -5,7 +5,7 @@ import { transcriptMark } from '../../runners/agents/hooks/transcript.ts'
 import { endedNotice, pageOf, waitingNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { PlanQuestions } from './plan-questions.ts'
-import type { Talks } from './talks.ts'
+import type { TurnQueues } from './turn-queues.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
@@ -28,11 +28,11 @@ export interface Stops {
 
 export function createStops({
   known,
-  talks,
+  turnQueues,
   questions,
 }: {
   known: KnownConversations
-  talks: Talks
+  turnQueues: TurnQueues
   questions: Pick<PlanQuestions, 'hearPlanOfTurn' | 'approveStanding'>
 }): Stops {
   const { lastSession, liveSession } = known
@@ -48,10 +48,10 @@ export function createStops({
     const used = (await dialect.usage?.(conversation.transcript, event)) ?? NO_USAGE
     const { model, ...counts } = used
     const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
-    for (const note of notes) await talks.of(session).note(note)
+    for (const note of notes) await turnQueues.of(session).note(note)
     const { transcript } = conversation
     const fields = mode === 'work' && transcript ? await transcriptMark(transcript) : null
-    if (fields) await talks.of(session).note({ event: 'agent_transcript', fields })
+    if (fields) await turnQueues.of(session).note({ event: 'agent_transcript', fields })
   }
 
   async function hear(
@@ -64,7 +64,7 @@ export function createStops({
     if (session?.state === 'approved' || session?.state === 'executing') {
       if (conversation.is_put_off) return PASS // a turn of other work
       await noteUsage(dialect, conversation, event, 'work')
-      const answer = await talks.of(session).stop()
+      const answer = await turnQueues.of(session).stop()
       const ended = lastSession(conversation)
       if (answer.is !== 'pass' || ended?.state !== 'complete') return answer
       return { is: 'pass', notice: endedNotice(ended, pageOf(ended, request)) }

@@ -11,7 +11,7 @@ import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
 import { beginPlanning, missingHypothesis } from '../plan-mode.ts'
 import { appendLine } from '../run-recorder.ts'
 import { isStandingFile } from './standing-calls.ts'
-import type { PresentedPlan, Talk } from './talk.ts'
+import type { PresentedPlan, TurnQueue } from './turn-queue.ts'
 
 /** Bidirectional control characters, which can display a plan in another order than it runs. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
@@ -36,7 +36,7 @@ export function recordedPlan(
 export async function planInTerminal(
   deps: SessionDeps,
   job: Job,
-  talk: Talk,
+  turnQueue: TurnQueue,
   folder: string,
 ): Promise<void> {
   const { store, now } = deps
@@ -46,12 +46,12 @@ export async function planInTerminal(
   if (state === 'created') {
     await beginPlanning(deps, job, { files: ['case.md'] })
   }
-  await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
-  const presented = await talk.nextPlan(job.signal)
+  await rememberStart(deps, turnQueue, folder, job.signal).finally(turnQueue.setBegun)
+  const presented = await turnQueue.nextPlan(job.signal)
   const end: RunEnd = { mode: 'plan', state: 'abandoned' }
   if (presented !== null) {
     const { plan } = presented
-    await noteChanges(deps, job, talk)
+    await noteChanges(deps, job, turnQueue)
     await deps.plans.store(plan)
     const isFirst = state === 'created'
     const hypothesis =
@@ -79,16 +79,16 @@ function whyNoPlan({ ending, reason }: Job): string {
 /** Reads the working folder, once per session. */
 async function rememberStart(
   { layout, state }: SessionDeps,
-  talk: Talk,
+  turnQueue: TurnQueue,
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (talk.start || signal.aborted) return
+  if (turnQueue.start || signal.aborted) return
   const exclude = [layout.memoryRoot, state.root]
   const repository = await findRepository(folder, {})
   if ('reason' in repository) return
   const contents = await readFolder(repository, { scratch: state.scratch, exclude })
-  if (!('reason' in contents)) talk.start = { contents, recorded: new Set() }
+  if (!('reason' in contents)) turnQueue.start = { contents, recorded: new Set() }
 }
 
 /**
@@ -98,7 +98,7 @@ async function rememberStart(
 export async function noteChanges(
   deps: SessionDeps,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
-  { start }: Talk,
+  { start }: TurnQueue,
 ): Promise<void> {
   if (!start) return
   const { diff } = await start.contents.changes()

@@ -53,7 +53,7 @@ export interface ReadingOptions {
  * The HTTP app for the present files of a workspace. Null if a killed service left runs or frozen values, which the
  * next owner must clean up first, unless `unclean` is set.
  */
-export async function openReadingApp(
+export async function openReadOnlyApp(
   folders: Folders,
   log: (line: string) => void,
   { unclean = false }: ReadingOptions = {},

@@ -6,39 +6,39 @@ import type { AgentNote } from '../../runners/contract.ts'
 import type { SessionDeps } from '../deps.ts'
 import { openRunReport } from '../run-recorder.ts'
 import { abandonedText } from './agent-messages.ts'
-import { createTalk, type Talk } from './talk.ts'
+import { createTurnQueue, type TurnQueue } from './turn-queue.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
-/** The talks of the sessions that are not over. */
-export interface Talks {
-  of(session: Session): Talk
-  known(sessionId: string): Talk | undefined
+/** The turn queues of the sessions that have not ended. */
+export interface TurnQueues {
+  of(session: Session): TurnQueue
+  known(sessionId: string): TurnQueue | undefined
 }
 
-export function createTalks(deps: SessionDeps): Talks {
-  const talks = new Map<string, { case_id: string; number: number; talk: Talk }>()
+export function createTurnQueues(deps: SessionDeps): TurnQueues {
+  const turnQueues = new Map<string, { case_id: string; number: number; turnQueue: TurnQueue }>()
 
   deps.caseChanges.subscribe(({ caseId }) => {
-    for (const [id, { case_id, number, talk }] of talks) {
+    for (const [id, { case_id, number, turnQueue }] of turnQueues) {
       if (case_id !== caseId) continue
       const entry = deps.catalog.entry(caseId)
       const session = entry?.sessions.get(number)?.value
-      if (!entry) end(id, talk, PASS)
-      else if (session?.id === id && hasEnded(session.state)) end(id, talk, answerAtEnd(session))
+      if (!entry) end(id, turnQueue, PASS)
+      else if (session?.id === id && hasEnded(session.state)) end(id, turnQueue, answerAtEnd(session))
     }
   })
 
-  function end(sessionId: string, talk: Talk, answer: HookAnswer): void {
-    talks.delete(sessionId)
-    talk.decide(() => answer)
-    talk.letGo()
-    void talk.start?.contents.close().catch((error: unknown) => deps.log(String(error)))
+  function end(sessionId: string, turnQueue: TurnQueue, answer: HookAnswer): void {
+    turnQueues.delete(sessionId)
+    turnQueue.decide(() => answer)
+    turnQueue.letGo()
+    void turnQueue.start?.contents.close().catch((error: unknown) => deps.log(String(error)))
   }
 
-  function of(session: Session): Talk {
-    const known = talks.get(session.id)
-    if (known) return known.talk
+  function of(session: Session): TurnQueue {
+    const known = turnQueues.get(session.id)
+    if (known) return known.turnQueue
     const { case_id, id, number } = session
     const report = openRunReport(deps, {
       case_id,
@@ -53,12 +53,12 @@ export function createTalks(deps: SessionDeps): Talks {
           `a call in session ${number} of case ${case_id} was not recorded: ${String(error)}`,
         )
       })
-    const talk = createTalk(number, note)
-    talks.set(id, { case_id, number, talk })
-    return talk
+    const turnQueue = createTurnQueue(number, note)
+    turnQueues.set(id, { case_id, number, turnQueue })
+    return turnQueue
   }
 
-  return { of, known: (id) => talks.get(id)?.talk }
+  return { of, known: (id) => turnQueues.get(id)?.turnQueue }
 }
 
 function answerAtEnd({ state, trail }: Session): HookAnswer {

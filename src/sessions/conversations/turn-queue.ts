@@ -28,7 +28,7 @@ interface Question {
  * The line between the hooks of an agent in a terminal and the jobs of its session: the hooks report turns and ask for
  * decisions, the jobs wait for the turns.
  */
-export interface Talk {
+export interface TurnQueue {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
   start: { contents: FolderContents; recorded: Set<string> } | null
@@ -69,7 +69,7 @@ export interface Talk {
   letGo(): void
 }
 
-export function createTalk(number: number, note: Talk['note']): Talk {
+export function createTurnQueue(number: number, note: TurnQueue['note']): TurnQueue {
   const turns: Turn[] = []
   const questions = new Set<Question>()
   let wake = () => {}
@@ -105,7 +105,7 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     return signal.aborted ? null : turns.shift()!
   }
 
-  const self: Talk = {
+  const self: TurnQueue = {
     number,
     start: null,
     scope: null,
