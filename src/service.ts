@@ -33,8 +33,8 @@ import { createSessionParts } from './sessions/sessions.ts'
 import { findInstalledAgents } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { openWorkspaceFolders } from './settings/workspace-folders.ts'
-import { createFrozenValuesStore } from './state/frozen-values.ts'
 import { type Database, openDatabase } from './state/database.ts'
+import { createFrozenValuesStore } from './state/frozen-values.ts'
 import { createHistoryLines } from './state/history-lines.ts'
 import { rememberWorkspace } from './state/known-workspaces.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
@@ -43,8 +43,8 @@ import { createUndoStack, type UndoStack } from './stopping.ts'
 import { createGitSync } from './sync/git-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
-import { createFrozenCases } from './workspace/frozen-cases.ts'
 import type { CaseChange } from './workspace/case-entry.ts'
+import { createFrozenCases } from './workspace/frozen-cases.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
 import { createCatalog } from './workspace/index/catalog.ts'
 import { createIndexFile } from './workspace/index-file.ts'
@@ -251,7 +251,8 @@ async function open(
     limits,
     operator,
   })
-  const find = () => findWorkspaceProblems({ root, settings, installedAgents, scan, database, environment })
+  const find = () =>
+    findWorkspaceProblems({ root, settings, installedAgents, scan, database, environment })
   const problems = createWorkspaceProblems({ find, publisher, log })
   const worktrees = createWorktrees({ state, store: records, isRunningHere, sessions, now, log })
   const sync = createGitSync({

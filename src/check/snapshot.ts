@@ -54,7 +54,11 @@ async function openSnapshot(
   environment: NodeJS.ProcessEnv,
 ): Promise<Snapshot> {
   const ignored = () => {} // damage in the state folder is logged by the service
-  const { root, memoryRoot, stateDir, settings } = await findWorkspaceFolders(choice, environment, ignored)
+  const { root, memoryRoot, stateDir, settings } = await findWorkspaceFolders(
+    choice,
+    environment,
+    ignored,
+  )
   const layout = layoutOf(root, memoryRoot)
   await mustBeWorkspace(layout)
 

@@ -195,7 +195,10 @@ function fieldWords({ positional, current }: Completion): Words {
 type Client = Parameters<typeof resolveCase>[0]
 
 /** Reads from the API, in the workspace that the typed words name. */
-async function reading({ given }: Completion, ask: (client: Client) => Promise<Words>): Promise<Words> {
+async function reading(
+  { given }: Completion,
+  ask: (client: Client) => Promise<Words>,
+): Promise<Words> {
   let words: Words = []
   const optionValue = (flag: string) => {
     const index = given.indexOf(flag)

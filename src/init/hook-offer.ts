@@ -3,8 +3,8 @@ import type { MemoryKind } from '../git/memory-kind.ts'
 import {
   commitMessageHook,
   commitMessageLine,
-  HOOK_MARK,
   type GitHookPaths,
+  HOOK_MARK,
   inWorkspace,
   preCommitHook,
   preCommitLine,
@@ -44,7 +44,10 @@ const REASONS = {
 }
 
 /** The steps that install the hooks if they are wanted and possible. A note has the line to add to one that exists. */
-export async function gitHookSteps(place: OfferedRepository, { hooks, program }: HookChoice): Promise<Step[]> {
+export async function gitHookSteps(
+  place: OfferedRepository,
+  { hooks, program }: HookChoice,
+): Promise<Step[]> {
   if (hooks === false) return []
   const offered = await Promise.all([checkingHook(place, program), namingHook(place, program)])
   const notes = offered.flatMap(({ path, line, aim, present }) =>

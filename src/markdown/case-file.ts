@@ -19,8 +19,8 @@ import { findBodyStart, type MarkdownDocument, readDocument } from './document.t
 import { newFrontmatter, withFields } from './field-edit.ts'
 import {
   type FieldReader,
-  fieldReader,
   type FieldsResult,
+  fieldReader,
   readFields,
   roughFields,
   utcTime,

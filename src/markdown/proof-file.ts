@@ -7,7 +7,7 @@ import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import { isDiff } from '../model/proof-type.ts'
 import { type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { type FieldReader, fieldReader, type FieldsResult, readFields } from './fields.ts'
+import { type FieldReader, type FieldsResult, fieldReader, readFields } from './fields.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Comment, CommentTarget, CommentReply } from '../model/comment.ts'
+import type { Comment, CommentReply, CommentTarget } from '../model/comment.ts'
 import { TIME } from '../model/name-patterns.ts'
 import { type Line, linesOf } from './lines.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from './app-error.ts'
-import type { IgnoredChange } from './frozen-values.ts'
 import type { Case, CaseEdit } from './case.ts'
+import type { IgnoredChange } from './frozen-values.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'

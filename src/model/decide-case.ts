@@ -1,5 +1,4 @@
 import { AppError } from './app-error.ts'
-import { isSameItem } from './frozen-values.ts'
 import { type Case, changedFields } from './case.ts'
 import { type CaseContents, type Edit, gateOf } from './case-contents.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type SettableFields,
 } from './case-fields.ts'
 import type { CaseState } from './case-state.ts'
+import { isSameItem } from './frozen-values.ts'
 import type { ChecklistItem } from './gate.ts'
 
 interface NewItem {

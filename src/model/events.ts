@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
 import { BEFORE_RUN_EVENTS } from './before-run-events.ts'
+import { CHANNELS } from './channels.ts'
 import { COMMENT_EVENTS } from './comment-events.ts'
 import {
   diffLine,
@@ -26,7 +27,6 @@ import {
 } from './event-row.ts'
 import { approverIn } from './history.ts'
 import { LEFT_EVENTS } from './left-events.ts'
-import { CHANNELS } from './channels.ts'
 import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,

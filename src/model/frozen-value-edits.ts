@@ -1,17 +1,17 @@
+import type { Case } from './case.ts'
+import type { CaseContents, Edit } from './case-contents.ts'
 import {
-  type FrozenValues,
   type CommittedChange,
+  type FrozenValues,
+  frozenProgress,
   type IgnoredChange,
   isSameItem,
   progressOf,
   type RequiredItem,
   requiredOf,
-  frozenProgress,
   verificationOf,
   verificationText,
 } from './frozen-values.ts'
-import type { Case } from './case.ts'
-import type { CaseContents, Edit } from './case-contents.ts'
 import type { Session } from './session.ts'
 
 interface Written {
@@ -146,9 +146,7 @@ function withItems(frozen: FrozenValues, { checklist }: Case): FrozenValues {
   const added = requiredOf(checklist).filter(
     (item) => !before.some((each) => JSON.stringify(each) === JSON.stringify(item)),
   )
-  return frozen.whole && added.length > 0
-    ? { ...frozen, required: [...before, ...added] }
-    : frozen
+  return frozen.whole && added.length > 0 ? { ...frozen, required: [...before, ...added] } : frozen
 }
 
 function withProof(frozen: FrozenValues, id: string, verified: string | null): FrozenValues {
@@ -163,7 +161,12 @@ function withSession(frozen: FrozenValues, id: string, progress: string): Frozen
 
 type Named = Record<string, string | null>
 
-function withValue({ whole }: FrozenValues, present: Named, id: string, value: string | null): Named {
+function withValue(
+  { whole }: FrozenValues,
+  present: Named,
+  id: string,
+  value: string | null,
+): Named {
   if (whole) return present[id] === value ? present : { ...present, [id]: value }
   const { [id]: gone, ...others } = present
   return gone === undefined ? present : others

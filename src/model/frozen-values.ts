@@ -122,7 +122,10 @@ export function verificationOf(proof: Proof): string | null {
 }
 
 /** Returns a session's progress. For a session that the service is running, the service's own journal decides. */
-export function frozenProgress(session: Session, isRunningHere: (session: Session) => boolean): string {
+export function frozenProgress(
+  session: Session,
+  isRunningHere: (session: Session) => boolean,
+): string {
   return isRunningHere(session) ? LIVE : progressOf(session)
 }
 

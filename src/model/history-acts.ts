@@ -8,10 +8,10 @@ import {
   type Verification,
 } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
+import type { Channel } from './channels.ts'
 import type { FieldsRead } from './events.ts'
 import { type Act, type Actor, approverIn } from './history.ts'
 import type { ProofAct } from './history-act.ts'
-import type { Channel } from './channels.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'

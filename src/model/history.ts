@@ -1,6 +1,6 @@
 import type { CaseState } from './case-state.ts'
-import type { HistoryAct, HistoryKind } from './history-act.ts'
 import { CHANNELS, type Channel } from './channels.ts'
+import type { HistoryAct, HistoryKind } from './history-act.ts'
 
 /** The memory file with the history of a case: one line for each act, oldest first. */
 export const HISTORY_FILE = 'history.md'

@@ -3,7 +3,13 @@ import type { CaseState, SessionType } from './case-state.ts'
 import type { Comment, CommentChange } from './comment.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
-import { isFinalState, hasEnded, nextState, type SessionState, type Trigger } from './session-state.ts'
+import {
+  hasEnded,
+  isFinalState,
+  nextState,
+  type SessionState,
+  type Trigger,
+} from './session-state.ts'
 import {
   definedLine,
   type Fields,

@@ -145,7 +145,12 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       turnQueue.scope = isStanding ? { paths: [], commands: [] } : (await readPlan(text)).scope
       turnQueue.prepare()
       const folder = folderInTerminal(conversations, session)
-      return { folder, home: folder, isolated: false, worker: { is: 'terminal', turnQueue, letWork } }
+      return {
+        folder,
+        home: folder,
+        isolated: false,
+        worker: { is: 'terminal', turnQueue, letWork },
+      }
     }
     const folder = await workingFolder(layout.root, workdir, settings.folders)
     const provider = providerOf(session.provider, settings)

@@ -118,7 +118,9 @@ export async function promptContext(
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
-  const ended = folder.sessions.filter((each) => each.number < session.number && hasEnded(each.state))
+  const ended = folder.sessions.filter(
+    (each) => each.number < session.number && hasEnded(each.state),
+  )
   for (const each of ended.reverse().slice(0, EARLIER_SESSIONS)) {
     earlier.push(await earlierSession(deps, id, each))
   }

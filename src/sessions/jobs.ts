@@ -7,10 +7,10 @@ import type { Store, UpdateOptions } from '../workspace/store.ts'
 import {
   busyError,
   type Claim,
+  type FolderUse,
   findObstacle,
   isSameUse,
   type Obstacle,
-  type FolderUse,
 } from './folder-lock.ts'
 import type { Ending, EndingWhy, Job, NewJob } from './job.ts'
 

@@ -15,12 +15,12 @@ import { readProof } from '../markdown/proof-file.ts'
 import { readSession } from '../markdown/session-file.ts'
 import {
   applyFrozenValues,
-  type FrozenValues,
   type CommittedChange,
+  type FrozenValues,
   freezeValues,
-  NONE_EXISTED,
   type IgnoredChange,
   lineKey,
+  NONE_EXISTED,
   progressOf,
 } from '../model/frozen-values.ts'
 import { HISTORY_FILE } from '../model/history.ts'

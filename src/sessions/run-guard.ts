@@ -1,17 +1,17 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { GitActivity } from '../git/activity.ts'
-import {
-  type FrozenValues,
-  frozenOfIgnored,
-  type CommittedChange,
-  freezeValues,
-  committedKey,
-  NONE_EXISTED,
-  type IgnoredChange,
-} from '../model/frozen-values.ts'
-import { frozenWithCase, frozenWithSession } from '../model/frozen-value-edits.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseContents, sessionOf } from '../model/case-contents.ts'
+import { frozenWithCase, frozenWithSession } from '../model/frozen-value-edits.ts'
+import {
+  type CommittedChange,
+  committedKey,
+  type FrozenValues,
+  freezeValues,
+  frozenOfIgnored,
+  type IgnoredChange,
+  NONE_EXISTED,
+} from '../model/frozen-values.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { numbered } from '../model/trail-lines.ts'
@@ -190,9 +190,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const others = left.filter(({ frozen }) => !frozen)
     for (const { id } of others) frozenCases.drop(id)
     await Promise.all(
-      left
-        .filter(({ frozen }) => frozen)
-        .map(({ id, frozen }) => frozenCases.put(id, frozen)),
+      left.filter(({ frozen }) => frozen).map(({ id, frozen }) => frozenCases.put(id, frozen)),
     )
     await files.removeWatch()
     // delete these last: after a crash, the watch file would otherwise restore old values

@@ -20,8 +20,8 @@ import type { IsolatedWork } from './isolation.ts'
 import {
   cachesToMake,
   makeAgentFolders,
-  type WorkFolders,
   type WorkFolderNeeds,
+  type WorkFolders,
   workFolders,
 } from './work-folders.ts'
 

@@ -83,7 +83,12 @@ const OF_ROOT = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi'].map(
 )
 
 /** What the programs expect to make themselves: the agent's places, and caches that casefile.md names. */
-export async function makeAgentFolders({ agent, cache, root, environment }: AgentFolderNeeds): Promise<void> {
+export async function makeAgentFolders({
+  agent,
+  cache,
+  root,
+  environment,
+}: AgentFolderNeeds): Promise<void> {
   const home = homeOf(environment)
   const files = new Set(agent?.files)
   for (const path of [...(agent?.paths ?? []), ...(cache ?? [])]) {

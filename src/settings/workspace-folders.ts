@@ -1,7 +1,7 @@
 /** Opens the folders of a workspace, with its settings and the operator's trust. */
 
 import { openStateFolder, type StateFolder } from '../state/state-folder.ts'
-import { type Folders, findFolders, type FolderOptions } from './folders.ts'
+import { type FolderOptions, type Folders, findFolders } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
 import { createTrustedSettings, type SettingsSource } from './trusted-settings.ts'
 

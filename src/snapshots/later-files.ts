@@ -173,7 +173,11 @@ async function addLinkedFolder(places: LaterFilesByName, place: WalkedFile): Pro
   if (isRepository) await add(places, place, TRIGGERS.repository)
 }
 
-async function addDotGit(places: LaterFilesByName, place: WalkedFile, entry: Dirent): Promise<void> {
+async function addDotGit(
+  places: LaterFilesByName,
+  place: WalkedFile,
+  entry: Dirent,
+): Promise<void> {
   if (!entry.isDirectory()) return add(places, place, TRIGGERS.repository)
   const gitDir = shownPath(place.path)
   for (const { path, name } of await gitFoldersOf({ gitDir, common: gitDir }))
@@ -218,7 +222,11 @@ async function addHome(places: LaterFilesByName, home: WalkedFile): Promise<void
 }
 
 /** Adds the files of one folder. */
-async function addAll(places: LaterFilesByName, folder: WalkedFile, trigger: string): Promise<void> {
+async function addAll(
+  places: LaterFilesByName,
+  folder: WalkedFile,
+  trigger: string,
+): Promise<void> {
   const entries = await readdir(bytesOf(folder.path), 'latin1').catch(toUnchecked)
   if (entries === UNCHECKED)
     places[`${shownPath(folder.name)}/`] ??= { stamp: UNCHECKED, starts: trigger }
@@ -229,7 +237,11 @@ async function addAll(places: LaterFilesByName, folder: WalkedFile, trigger: str
 }
 
 /** The first trigger of a place counts. */
-async function add(places: LaterFilesByName, { path, name }: WalkedFile, trigger: string): Promise<void> {
+async function add(
+  places: LaterFilesByName,
+  { path, name }: WalkedFile,
+  trigger: string,
+): Promise<void> {
   const shown = shownPath(name)
   if (places[shown]) return
   const stamp = await readStamp(path)

@@ -11,7 +11,7 @@ import { openScratchFolder } from '../git/scratch.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { type WorktreeNote, type WorktreeNotes, worktreePaths } from './worktree-notes.ts'
 import { DURABLE, keepOthers } from './worktree-refs.ts'
 import { importCommits } from './worktree-repository.ts'
 

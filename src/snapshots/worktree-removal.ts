@@ -8,7 +8,7 @@ import { gitText, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { type WorktreeNote, type WorktreeNotes, worktreePaths } from './worktree-notes.ts'
 
 const TIME = { timeoutMs: 60_000 }
 

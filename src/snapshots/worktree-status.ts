@@ -8,7 +8,7 @@ import { gitFailed } from '../git/git-error.ts'
 import { parseStatus } from '../git/uncommitted.ts'
 import { kindAt } from './worktree.ts'
 import { inWorktree } from './worktree-commit.ts'
-import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { type WorktreeNote, type WorktreeNotes, worktreePaths } from './worktree-notes.ts'
 
 export interface BranchStatus {
   /** The last commit of the session's branch; null if the branch is gone. */

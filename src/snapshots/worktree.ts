@@ -13,7 +13,7 @@ import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
 import { AppError } from '../model/app-error.ts'
 import { copyIncluded } from './worktree-files.ts'
 import { removeLocks } from './worktree-locks.ts'
-import { worktreePaths, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { type WorktreeNote, type WorktreeNotes, worktreePaths } from './worktree-notes.ts'
 import type { WorktreeSource } from './worktree-obstacle.ts'
 import { makeOwnRepository } from './worktree-repository.ts'
 

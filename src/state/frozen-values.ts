@@ -1,8 +1,8 @@
 /** Table `baselines`: the baselines of `workspace/frozen-cases.ts`, for the next start. */
 
 import * as z from 'zod'
-import type { FrozenValues } from '../model/frozen-values.ts'
 import { CASE_STATES } from '../model/case-state.ts'
+import type { FrozenValues } from '../model/frozen-values.ts'
 import { type Database, parsedJson } from './database.ts'
 
 /** A running session whose processes could write the case files. */

@@ -61,7 +61,10 @@ const FORMAT = 'cases'
 const PROBLEMS = 'workspace_problems'
 
 /** `format` identifies everything that stored values depend on besides the files. */
-export function readStoredRows({ all, get }: Pick<Database, 'all' | 'get'>, format = ''): StoredRows {
+export function readStoredRows(
+  { all, get }: Pick<Database, 'all' | 'get'>,
+  format = '',
+): StoredRows {
   const meta = (name: string) =>
     get<{ value: string }>('SELECT value FROM meta WHERE name = ?', name)?.value
   return {
@@ -76,11 +79,10 @@ export function readStoredRows({ all, get }: Pick<Database, 'all' | 'get'>, form
         limit,
       ),
     record: (id, file) =>
-      get<RecordRow>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)
-        ?.record,
+      get<RecordRow>('SELECT record FROM records WHERE case_id = ? AND file = ?', id, file)?.record,
     text: (id, file) =>
-      get<RecordRow>('SELECT text FROM records WHERE case_id = ? AND file = ?', id, file)
-        ?.text ?? null,
+      get<RecordRow>('SELECT text FROM records WHERE case_id = ? AND file = ?', id, file)?.text ??
+      null,
     json: (id) => get<StoredCase>('SELECT json FROM cases WHERE id = ?', id)?.json,
     *allJson() {
       let last = ''

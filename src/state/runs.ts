@@ -82,10 +82,7 @@ export function createRunRows(database: Database, log: (line: string) => void): 
 }
 
 /** The valid records; others are skipped and not deleted. */
-export function readRuns(
-  database: Pick<Database, 'all'>,
-  log: (line: string) => void,
-): RunRow[] {
+export function readRuns(database: Pick<Database, 'all'>, log: (line: string) => void): RunRow[] {
   const rows = database.all<{ session_id: string; record: string }>('SELECT * FROM runs')
   return rows.flatMap(({ session_id, record }) => {
     const { data } = RECORD.safeParse(parsedJson(record))

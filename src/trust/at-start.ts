@@ -4,7 +4,10 @@ import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'
 
 /** `serve --trust`: trusts everything that needs trust, and logs what that is. */
-export async function trustAtStart(places: WorkspaceFolders, log: (line: string) => void): Promise<void> {
+export async function trustAtStart(
+  places: WorkspaceFolders,
+  log: (line: string) => void,
+): Promise<void> {
   const settings = await places.settings()
   const broken = settings.problems.find(isBreaking)
   if (broken) log(`--trust: ${broken.file} cannot be read, so nothing in it is trusted`)

@@ -12,9 +12,9 @@ import { hasEnded } from '../model/session-state.ts'
 import { standingApproval } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
 import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
+import { type ReadContext, readSession } from './read-session.ts'
 import type { RecordHistory } from './record-history.ts'
 import type { Claim, ClaimedSession, Failure } from './result.ts'
-import { type ReadContext, readSession } from './read-session.ts'
 
 export interface ClaimContext extends ReadContext {
   signers: string

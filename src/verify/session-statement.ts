@@ -7,13 +7,8 @@ import { outOfScopeText } from '../model/scope.ts'
 import type { Session } from '../model/session.ts'
 import { type TrailStep, workStepsOf } from '../model/trail-steps.ts'
 import { approvedHash, isProved } from './claim.ts'
+import { fileName, type ReadContext, type ReadSession, readSession } from './read-session.ts'
 import type { ResourceDescriptor } from './result.ts'
-import {
-  fileName,
-  type ReadContext,
-  readSession,
-  type ReadSession,
-} from './read-session.ts'
 import { describedSession, gitDigest, type Statement, statementOf } from './statement.ts'
 
 /**
@@ -105,10 +100,7 @@ function resultOf(
 }
 
 /** The proofs of a case, each by the hash of its content, or of its picture. */
-export function describedProofs(
-  folder: CaseContents,
-  context: ReadContext,
-): ResourceDescriptor[] {
+export function describedProofs(folder: CaseContents, context: ReadContext): ResourceDescriptor[] {
   return folder.proofs.map((proof) => describedProof(proof, folder, context))
 }
 

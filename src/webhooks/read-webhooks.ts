@@ -25,10 +25,7 @@ export interface ReadWebhooks {
 }
 
 /** Throws `not_found`, also for webhooks of deleted cases, which are about to end. */
-export function findWebhook<T extends WebhookRow>(
-  records: ReadonlyMap<string, T>,
-  id: string,
-): T {
+export function findWebhook<T extends WebhookRow>(records: ReadonlyMap<string, T>, id: string): T {
   const record = records.get(id)
   if (record && !record.webhook.case_deleted) return record
   throw new AppError('not_found', `There is no webhook ${id}. GET /webhooks lists all webhooks.`)

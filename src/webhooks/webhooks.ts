@@ -3,8 +3,8 @@
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
-import { type Attempt, type Delivery, requeue } from '../model/delivery.ts'
 import type { ConsoleAddress } from '../model/console-address.ts'
+import { type Attempt, type Delivery, requeue } from '../model/delivery.ts'
 import { type Disabled, secretsOf, type Webhook, type WebhookChange } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
 import {

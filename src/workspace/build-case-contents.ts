@@ -1,7 +1,7 @@
 /** Builds a case from its files as read: applies the frozen values of a run, and collects the problems. */
 
-import { applyFrozenValues, type FrozenValues } from '../model/frozen-values.ts'
 import { type CaseContents, gateOf } from '../model/case-contents.ts'
+import { applyFrozenValues, type FrozenValues } from '../model/frozen-values.ts'
 import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation } from '../model/proof.ts'

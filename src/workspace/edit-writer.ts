@@ -14,16 +14,21 @@ import type { Case } from '../model/case.ts'
 import type { CaseContents, Edit, FileEdit } from '../model/case-contents.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { nextTrailNumber } from '../model/trail.ts'
-import type { FrozenCases } from './frozen-cases.ts'
 import { type CaseChange, type CaseEntry, hasOpenSession } from './case-entry.ts'
+import type { FrozenCases } from './frozen-cases.ts'
 import { noteOf } from './history-append.ts'
 import { noteHashes } from './index/case-rows.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { ReplacedFileTrackers } from './late-saves/trackers.ts'
 import type { Latest } from './latest.ts'
 import type { PendingHistory } from './pending-history.ts'
-import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './record-readers.ts'
 import type { RecordFile } from './record-file.ts'
+import {
+  type ReaderDeps,
+  readCaseRecord,
+  readProofRecord,
+  readSessionRecord,
+} from './record-readers.ts'
 import type { TrailMemory } from './trail-memory.ts'
 import { type StagedEdit, stageEdit } from './write-edit.ts'
 

@@ -1,9 +1,9 @@
 /** Stores the frozen values of cases during runs. */
 
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
-import { type FrozenValues, NONE_EXISTED, type IgnoredChange } from '../model/frozen-values.ts'
-import { frozenAfter, isEmpty } from '../model/frozen-value-edits.ts'
 import type { Edit } from '../model/case-contents.ts'
+import { frozenAfter, isEmpty } from '../model/frozen-value-edits.ts'
+import { type FrozenValues, type IgnoredChange, NONE_EXISTED } from '../model/frozen-values.ts'
 import type { Session } from '../model/session.ts'
 import { isActive } from '../model/session-state.ts'
 import type { FrozenValuesStore, OpenRun, Watch } from '../state/frozen-values.ts'

@@ -23,8 +23,13 @@ import { type CaseEntry, hasOpenSession } from './case-entry.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
-import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './record-readers.ts'
 import { isSettled } from './record-file.ts'
+import {
+  type ReaderDeps,
+  readCaseRecord,
+  readProofRecord,
+  readSessionRecord,
+} from './record-readers.ts'
 import { unservedNames } from './unserved-names.ts'
 import type { ReadPass } from './watching/stability.ts'
 

@@ -5,9 +5,9 @@ import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import {
   openWorktreeNotes,
-  worktreePaths,
   type WorktreeNote,
   type WorktreeNotes,
+  worktreePaths,
 } from '../snapshots/worktree-notes.ts'
 import {
   type BranchStatus,

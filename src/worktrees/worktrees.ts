@@ -14,7 +14,7 @@ import type { Session } from '../model/session.ts'
 import { hasEnded } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
-import { openWorktreeNotes, worktreePaths, type WorktreeNote } from '../snapshots/worktree-notes.ts'
+import { openWorktreeNotes, type WorktreeNote, worktreePaths } from '../snapshots/worktree-notes.ts'
 import { commitsOnlyOn, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -137,7 +137,11 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
             session,
             by: asked.by,
           })
-          await store.appendHistory(caseId, () => [appliedAct(note, onto, commit, deps.now())], asked.by)
+          await store.appendHistory(
+            caseId,
+            () => [appliedAct(note, onto, commit, deps.now())],
+            asked.by,
+          )
           await notes.write({ ...note, applying: null })
           return { commit }
         })

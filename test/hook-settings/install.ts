@@ -34,7 +34,12 @@ function person(t: Test) {
   const agent = (id: string) => HOOK_AGENTS.find((each) => each.id === id)!
   const plan = (what: 'install' | 'remove', id: string, place: HookScope, isStrict = false) =>
     planHooks({ what, agent: agent(id), place, isStrict }, places)
-  const run = async (what: 'install' | 'remove', id: string, place: HookScope, isStrict = false) => {
+  const run = async (
+    what: 'install' | 'remove',
+    id: string,
+    place: HookScope,
+    isStrict = false,
+  ) => {
     const change = (await plan(what, id, place, isStrict))!
     await writeHooks([change], places, { trust, script: true })
     return change.path

@@ -1,24 +1,24 @@
 import t from 'tap'
-import {
-  applyFrozenValues,
-  type FrozenValues,
-  frozenOfIgnored,
-  type CommittedChange,
-  freezeValues,
-  committedKey,
-  NONE_EXISTED,
-  type IgnoredChange,
-  lineKey,
-  progressOf,
-  verificationOf,
-} from '../../src/model/frozen-values.ts'
+import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import {
   frozenAfter,
   frozenWithCase,
   frozenWithSession,
   isEmpty,
 } from '../../src/model/frozen-value-edits.ts'
-import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
+import {
+  applyFrozenValues,
+  type CommittedChange,
+  committedKey,
+  type FrozenValues,
+  freezeValues,
+  frozenOfIgnored,
+  type IgnoredChange,
+  lineKey,
+  NONE_EXISTED,
+  progressOf,
+  verificationOf,
+} from '../../src/model/frozen-values.ts'
 import { ignoredChangeProblem } from '../../src/model/ignored-change-problem.ts'
 import type { Proof } from '../../src/model/proof.ts'
 import type { Session } from '../../src/model/session.ts'

@@ -22,8 +22,8 @@ import {
 } from '../../src/model/session.ts'
 import {
   hasEnded,
-  isPlanning,
   isActive,
+  isPlanning,
   isStateChange,
   nextState,
   SESSION_STATES,

@@ -3,7 +3,7 @@ import type { TestDeliveryJson, WebhookJson } from '../../http/schemas/webhook.t
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { HeardConversation } from '../../runners/agents/install/levels.ts'
-import { findFolders, type FolderOptions } from '../../settings/folders.ts'
+import { type FolderOptions, findFolders } from '../../settings/folders.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { isWorkspace, rootOf } from '../find-workspace.ts'
@@ -95,12 +95,13 @@ async function heardHere(options: Here): Promise<readonly HeardConversation[]> {
 
 async function asJson(options: Here): Promise<ExitCode> {
   const { print, warn } = ownTerminal()
-  const [{ openWorkspaceFolders }, { examine }, { handshakes }, { checkWorkspace }] = await Promise.all([
-    import('../../settings/workspace-folders.ts'),
-    import('../../doctor/examination.ts'),
-    import('../../doctor/handshakes.ts'),
-    import('../../check/check-command.ts'),
-  ])
+  const [{ openWorkspaceFolders }, { examine }, { handshakes }, { checkWorkspace }] =
+    await Promise.all([
+      import('../../settings/workspace-folders.ts'),
+      import('../../doctor/examination.ts'),
+      import('../../doctor/handshakes.ts'),
+      import('../../check/check-command.ts'),
+    ])
   const places = await openWorkspaceFolders(options, process.env, warn)
   const found = await examine(places, process.env, await heardHere(options))
   const tried = []

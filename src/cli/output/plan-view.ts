@@ -7,8 +7,8 @@ import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { inOrder } from '../../rendering/direction.ts'
 import { type ExecutionSummary, executionSummary } from '../../sessions/start-checks.ts'
-import { workspaceFoldersIn } from '../../settings/workspace-folders.ts'
 import type { TrustedSettings } from '../../settings/trusted-settings.ts'
+import { workspaceFoldersIn } from '../../settings/workspace-folders.ts'
 import type { ReadContext } from '../context.ts'
 import { commentBlock } from './comment-text.ts'
 import { shownLine } from './shown-line.ts'
@@ -21,7 +21,12 @@ export async function viewPlan(
   session: SessionJson,
   options: PlanViewOptions,
 ): Promise<string> {
-  return planView(session, await workspaceFoldersIn(workspace, terminal.warn).settings(), terminal, options)
+  return planView(
+    session,
+    await workspaceFoldersIn(workspace, terminal.warn).settings(),
+    terminal,
+    options,
+  )
 }
 
 interface PlanViewOptions {

@@ -180,7 +180,10 @@ function folderIn(body: Body, root: string): string {
 /** Whether it is a name, not a text that somebody may have written. */
 const isName = (text: string | null): text is string => /^\w{1,40}$/.test(text ?? '')
 
-function requestOf(c: ServiceContext, { consoleAddress }: Pick<EndpointDeps, 'consoleAddress'>): HookRequest {
+function requestOf(
+  c: ServiceContext,
+  { consoleAddress }: Pick<EndpointDeps, 'consoleAddress'>,
+): HookRequest {
   const pid = Number(c.req.header('x-casefile-pid'))
   // or the server would close the connection of a plan that waits for more than two minutes
   c.env?.incoming?.socket.setTimeout(0)

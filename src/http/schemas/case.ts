@@ -6,10 +6,10 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { CHANNELS } from '../../model/channels.ts'
 import { MAX_COMMENT_CHARACTERS } from '../../model/comment.ts'
 import { HISTORY_SOURCES } from '../../model/history.ts'
 import { ACT_NAMES } from '../../model/history-act.ts'
-import { CHANNELS } from '../../model/channels.ts'
 import { OBJECTION_CODES } from '../../model/proof-objections.ts'
 import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'

@@ -216,7 +216,11 @@ interface PlacePlan {
   checks: string[]
 }
 
-function hide(place: BoundPath, places: readonly BoundPath[], opened: readonly string[]): PlacePlan {
+function hide(
+  place: BoundPath,
+  places: readonly BoundPath[],
+  opened: readonly string[],
+): PlacePlan {
   const ways = openIn(place, places).map(({ path }) => relative(place.path, path))
   const entries = new Map<string, Set<string>>([[place.path, new Set()]])
   for (const way of ways) {

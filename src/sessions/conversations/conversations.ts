@@ -47,9 +47,9 @@ import { createPlanQuestions } from './plan-questions.ts'
 import { answerWhilePreparing } from './preparation.ts'
 import { standingFields, standingFor } from './standing-calls.ts'
 import { createStops } from './stops.ts'
+import { planInTerminal } from './terminal-plan.ts'
 import type { TurnQueue } from './turn-queue.ts'
 import { createTurnQueues } from './turn-queues.ts'
-import { planInTerminal } from './terminal-plan.ts'
 
 type Calling = Extract<HookEvent, { kind: 'calling' }>
 

@@ -9,8 +9,8 @@ import { goesOn, processStart, processStat } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import type { ConversationRows } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
-import { casesOfBranch, workingCopyOf, type WorkingCopy } from './working-copy.ts'
 import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-understood.ts'
+import { casesOfBranch, type WorkingCopy, workingCopyOf } from './working-copy.ts'
 
 /** What comes with a hook's request besides the agent's own words. */
 export interface HookRequest {

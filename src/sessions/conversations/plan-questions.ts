@@ -15,9 +15,9 @@ import type { SessionDeps } from '../deps.ts'
 import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import { standingOver } from './standing-calls.ts'
+import { recordedPlan } from './terminal-plan.ts'
 import type { PresentedPlan } from './turn-queue.ts'
 import type { TurnQueues } from './turn-queues.ts'
-import { recordedPlan } from './terminal-plan.ts'
 
 type Planned = Extract<HookEvent, { kind: 'planned' }>
 

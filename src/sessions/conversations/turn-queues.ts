@@ -25,7 +25,8 @@ export function createTurnQueues(deps: SessionDeps): TurnQueues {
       const entry = deps.catalog.entry(caseId)
       const session = entry?.sessions.get(number)?.value
       if (!entry) end(id, turnQueue, PASS)
-      else if (session?.id === id && hasEnded(session.state)) end(id, turnQueue, answerAtEnd(session))
+      else if (session?.id === id && hasEnded(session.state))
+        end(id, turnQueue, answerAtEnd(session))
     }
   })
 

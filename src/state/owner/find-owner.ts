@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path'
 import { nearestExisting, realPathOf } from '../../files/real-path.ts'
 import { socketAddress } from '../../platform/local-socket.ts'
 import { findOwnListener } from './foreign-owner.ts'
-import { isGone, type Owner, parseAnswer, readOwner, ownerOf } from './owner-file.ts'
+import { isGone, type Owner, ownerOf, parseAnswer, readOwner } from './owner-file.ts'
 import { askSocket } from './owner-socket.ts'
 
 /** The folders by which an owner is found; its own state folder may be another one. */

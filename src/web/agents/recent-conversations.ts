@@ -16,7 +16,9 @@ export function recentConversations({
 
 /** Those that go on and belong to no case. */
 export function unboundConversations(service: Pick<HttpDeps, 'conversations'>): Conversation[] {
-  return recentConversations(service).filter((each) => each.case_id === null && !conversationHasEnded(each))
+  return recentConversations(service).filter(
+    (each) => each.case_id === null && !conversationHasEnded(each),
+  )
 }
 
 /** Whether it has ended. An agent that is killed does not report its end. */

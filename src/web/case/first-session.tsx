@@ -11,7 +11,8 @@ export function TerminalWays({
   data: CasePageData
 }) {
   const isNext = status.next === null || status.next.act === 'use_terminal'
-  if (start.terminal === null || sessions.length > 0 || !isNext || isClosedState(json.state)) return null
+  if (start.terminal === null || sessions.length > 0 || !isNext || isClosedState(json.state))
+    return null
   return (
     <>
       {start.terminal.isCurrent && (

@@ -36,7 +36,7 @@ import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
 import { BaseCard, Evidence, LaterCard, OutOfScope, RefusedActions, UsageCard } from './results.tsx'
 import { StepList } from './step-list.tsx'
-import { EarlyChanges, TerminalNotice, TerminalFolder } from './terminal-notices.tsx'
+import { EarlyChanges, TerminalFolder, TerminalNotice } from './terminal-notices.tsx'
 import { TrailTable } from './trail-table.tsx'
 import { WorktreePanel } from './worktree-panel.tsx'
 

@@ -7,8 +7,8 @@ import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
-import { inlineComments } from './inline-comments.ts'
 import type { SessionPageData } from './data.ts'
+import { inlineComments } from './inline-comments.ts'
 
 const STATUS: Record<
   CommentView['status'],

@@ -2,10 +2,10 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { FrozenValues } from '../../model/frozen-values.ts'
 import type { CaseContents } from '../../model/case-contents.ts'
 import { type CaseJson, caseJson } from '../../model/case-json.ts'
 import { type Reading, readingOf } from '../../model/changes.ts'
+import type { FrozenValues } from '../../model/frozen-values.ts'
 import type { StoredRows } from '../../state/record-rows.ts'
 import { buildCaseContents } from '../build-case-contents.ts'
 import type { CaseEntry } from '../case-entry.ts'

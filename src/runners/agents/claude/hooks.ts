@@ -5,9 +5,9 @@ import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
 import {
   type HookAnswer,
+  type HookContext,
   type HookDialect,
   type HookEvent,
-  type HookContext,
   type HookTool,
   missingTexts,
   type Unreadable,

@@ -3,9 +3,9 @@ import { readRegular } from '../../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../../model/session.ts'
 import {
   type HookAnswer,
+  type HookContext,
   type HookDialect,
   type HookEvent,
-  type HookContext,
   missingTexts,
   type Unreadable,
 } from '../hooks/hook-event.ts'

@@ -5,9 +5,9 @@ import { type AgentUsage, conversationUsage } from '../agent-usage.ts'
 import { readClaudeEvent } from '../claude/hooks.ts'
 import type {
   HookAnswer,
+  HookContext,
   HookDialect,
   HookEvent,
-  HookContext,
   Unreadable,
 } from '../hooks/hook-event.ts'
 import { toolInput, toolOf } from '../hooks/hook-tool.ts'

@@ -3,7 +3,7 @@
 import { AppError } from '../../../model/app-error.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { SYSTEM_FOLDERS } from '../hooks/hook-script.ts'
-import type { AgentHooks, Homes, Obstacle, HookScope } from './agent-hooks.ts'
+import type { AgentHooks, Homes, HookScope, Obstacle } from './agent-hooks.ts'
 import { HOOK_AGENTS, hookAgent, hookTarget, workspaceKey } from './hook-agents.ts'
 import type { HookTarget } from './hook-command.ts'
 import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
@@ -73,7 +73,10 @@ async function statusesOf(
   records: InstalledHooks,
 ): Promise<HookStatus[]> {
   const found: HookStatus[] = []
-  for (const [place, fileOf] of Object.entries(agent.files) as [HookScope, (of: Homes) => string][]) {
+  for (const [place, fileOf] of Object.entries(agent.files) as [
+    HookScope,
+    (of: Homes) => string,
+  ][]) {
     const file = fileOf(homes)
     const common = { agent: agent.id, place, file }
     try {

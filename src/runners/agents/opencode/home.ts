@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { readJsonFile } from '../../../files/json-file.ts'
+import type { AgentHomePaths } from '../agent-home-paths.ts'
 import { homeFolder } from '../homes.ts'
 import type { LoginCheck } from '../login.ts'
-import type { AgentHomePaths } from '../agent-home-paths.ts'
 import { asRecord } from '../unknown-record.ts'
 
 const FOLDERS = {

@@ -7,10 +7,10 @@ import {
   insertAt,
   type Lines,
   linesText,
-  type SelectedLines,
   placeAt,
   planText,
   presentPlan,
+  type SelectedLines,
   selectedPlace,
 } from './plan-lines.ts'
 
