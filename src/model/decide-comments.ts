@@ -93,6 +93,9 @@ export function answerComment(
 export interface SentNote {
   /** The text for the agent; empty without note and comments. */
   text: string
+  /** The two parts of the text. */
+  note: string
+  comments: string
   changes: CommentChange[]
   /** The entry of the audit log; none without comments. */
   lines: NewTrailLine<'comments_sent'>[]
@@ -121,6 +124,8 @@ export function sendComments(
   const line = newLine('comments_sent', { count: sent.length, with: to, note: own || undefined })
   return {
     text: composeNote(own, sent),
+    note: own,
+    comments: composeNote('', sent),
     changes: sent
       .filter(isDraft)
       .map(({ id }): CommentChange => ({ is: 'marked', id, sent: true })),

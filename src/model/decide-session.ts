@@ -163,7 +163,7 @@ export function approve(
       by: plan.by.who,
       via: plan.by.from,
       plan_sha256: plan.sha256,
-      note: plan.sent.text || undefined,
+      note: plan.sent.note || undefined,
       ...(plan.standing ? { approved_by: 'standing', standing_sha256: plan.standing } : {}),
       ...sentFields(plan.sent),
     },
@@ -178,8 +178,8 @@ export function approve(
 }
 
 /** The comments that were sent, as fields of the line of the act. */
-function sentFields({ lines: [sent] }: SentNote): Fields {
-  return sent ? { comments: sent.fields.count, comments_note: sent.fields.note } : {}
+function sentFields({ lines: [sent], comments }: SentNote): Fields {
+  return sent ? { comments: sent.fields.count, comments_text: comments } : {}
 }
 
 type QueueFields = Omit<EventFields<'queued'>, 'comments'>
@@ -289,7 +289,7 @@ export function revise(folder: CaseContents, id: string, sent: SentNote, now: st
     trigger: 'revise',
     now,
     act: sentFields(sent),
-    reason: sent.text,
+    ...(sent.note === '' ? {} : { reason: sent.note }),
     comments: sent.changes,
   })
   return [{ file: 'session', number: session.number, edit }]

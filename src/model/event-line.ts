@@ -81,6 +81,7 @@ export function isAgentRun({ language }: { readonly language?: unknown }): boole
 
 export function stepEndLine(fields: Fields): EventLine {
   const { step, exit, signal, duration_ms, timed_out, ended_by_service, start_error } = fields
+  const { expected = exit === 0 } = fields
   const took = typeof duration_ms === 'number' ? `  ${duration(duration_ms)}` : ''
   const how = start_error
     ? `did not start: ${say(start_error)}`
@@ -92,7 +93,7 @@ export function stepEndLine(fields: Fields): EventLine {
           ? 'stopped by the service because its turn was over'
           : `exit ${say(exit)}`
   const text = `${say(step)}  ${how}${took}`
-  if (exit === 0) return lineOf('good', text)
+  if (expected) return lineOf('good', text)
   return { tone: 'bad', sign: '✗', text }
 }
 

@@ -44,7 +44,7 @@ const LINE_FIELDS: Readonly<Record<string, z.core.$ZodType>> = {
   plan_sha256: hash,
   hypothesis_sha256: hash,
   evidence_sha256: hash,
-  comments_note: given,
+  comments_text: given,
 }
 
 /**

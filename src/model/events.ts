@@ -207,6 +207,8 @@ export const EVENTS = {
     {
       step: given,
       exit: z.int().nullable(),
+      /** Whether the plan expects this exit code; missing if that is so exactly for 0. */
+      expected: optional(z.boolean()),
       signal: optional(text),
       timed_out: optional(yes),
       ended_by_service: optional(yes),

@@ -74,7 +74,7 @@ function implied(event: EntryName, fields: Fields): NewTrailLine {
 /** Null if the line is one event. */
 function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLine[] | null {
   const { state, from = context.state, provider = context.provider, ...more } = fields
-  const { files, comments, comments_note, reason, case_state, ...own } = more
+  const { files, comments, comments_text, reason, case_state, ...own } = more
   if (!isSessionState(state)) return null
   const hasLoaded = files !== undefined && event !== 'context_loaded'
   const begun = hasLoaded
@@ -83,16 +83,17 @@ function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLi
         implied('session_state_changed', { old_state: from, new_state: 'planning' }),
       ]
     : []
+  /** A note with the comments that went with it, which the line has apart. */
+  const withComments = (note: unknown) =>
+    comments_text === undefined ? note : [note, comments_text].filter(Boolean).join('\n\n')
   const moved = implied('session_state_changed', {
     old_state: hasLoaded ? 'planning' : from,
     new_state: state,
-    reason,
+    reason: event === 'plan_sent_back' ? withComments(reason) : reason,
     case_state,
   })
-  const sent = (to: string) =>
-    comments === undefined
-      ? []
-      : [implied('comments_sent', { count: comments, with: to, note: comments_note })]
+  const sent = (to: string, note: unknown) =>
+    comments === undefined ? [] : [implied('comments_sent', { count: comments, with: to, note })]
   const ended = (mode: unknown) => implied('agent_completed', { provider, mode, state })
   switch (event) {
     case 'context_loaded':
@@ -113,7 +114,11 @@ function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLi
       ]
     }
     case 'plan_approved':
-      return [implied(event, own), ...sent('approve'), moved]
+      return [
+        implied(event, { ...own, note: withComments(own.note) }),
+        ...sent('approve', own.note),
+        moved,
+      ]
     case 'session_started':
       return [moved, implied(event, { provider, ...own })]
     case 'session_completed':
@@ -124,7 +129,7 @@ function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLi
         implied(event, {}),
       ]
     case 'plan_sent_back':
-      return [...sent('revise'), moved]
+      return [...sent('revise', reason), moved]
     case 'approval_taken_back':
       return [moved]
     case 'session_failed':

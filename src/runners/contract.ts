@@ -121,7 +121,7 @@ export interface RunReport {
 
 /** A step of a plan, or an agent's whole run. */
 export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> &
-  Partial<Pick<PlanStep, 'language' | 'baseline'>> & {
+  Partial<Pick<PlanStep, 'language' | 'baseline' | 'expect'>> & {
     /** Whether `raw` will be called, too. */
     hasRaw?: boolean
   }

@@ -128,11 +128,17 @@ export async function statedHypothesis(text: string): Promise<string | null> {
   return stated || null
 }
 
-/** The text itself if nothing else is in it. */
+/** The text itself if nothing else is in it. If all the rest is below `## Plan`, that heading goes too. */
 async function withoutHypothesis(text: string): Promise<string> {
   const found = await findHypothesis(text)
   if (!found) return text
-  return trimLines(text.slice(0, found.start) + text.slice(found.end)) || text
+  const rest = trimLines(text.slice(0, found.start) + text.slice(found.end))
+  const [first, ...others] = ((await parsedMarkdown(rest))?.headings ?? []).filter(
+    ({ depth }) => depth <= 2,
+  )
+  const [heading] = (await outline(rest, ['Plan'])) ?? []
+  const isAll = heading?.start === 0 && first?.start === 0 && others.length === 0
+  return (isAll && trimLines(rest.slice(heading.next))) || rest || text
 }
 
 async function findHypothesis(text: string) {

@@ -70,7 +70,7 @@ export async function stepEvidence(
       if (reading.results) {
         tests = sumOfTests(tests, reading.results)
         failed.push(...failuresOf(step, reading.results))
-        result.isFailed ||= !reading.results.ok
+        result.isFailed ||= !reading.results.ok && !step.finished?.fields.expected
       }
       candidates.push({ artifact, note: noteOf(step, reading) })
     }
@@ -100,10 +100,12 @@ export async function planResults(
 }
 
 function resultOf(step: TrailStep, output: Excerpt, reported: Excerpt): StepResult {
+  const { exit, expected } = step.finished?.fields ?? {}
+  const unread = [output, reported].flatMap((each) => ('unread' in each ? [each.unread] : []))
   return {
     step,
-    notes: [output, reported].flatMap((each) => ('unread' in each ? [each.unread] : [])),
-    isFailed: !step.isBaseline && step.finished?.fields.exit !== 0,
+    notes: expected ? ['as expected', ...unread] : unread,
+    isFailed: !step.isBaseline && !(expected ?? exit === 0),
     printed: 'text' in output ? output.text : '',
   }
 }

@@ -291,9 +291,11 @@ async function endOf(
   const raw = await closeRaw(ended, layout, case_id)
   const failure = kept.failure ?? reported?.failure ?? raw
   const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
+  const isExpected = exit !== null && !timedOut && (step.expect ?? [0]).includes(exit)
   const line = newLine('step_finished', {
     step: step.id,
     exit,
+    expected: isExpected === (exit === 0) ? undefined : isExpected,
     signal: signal ?? undefined,
     timed_out: timedOut || undefined,
     ended_by_service: endedByService || undefined,

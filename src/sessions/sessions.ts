@@ -226,7 +226,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return `session ${first.number} of “${visibleText(title)}”`
     },
     async planAgain(session, note, by) {
-      const sent = { text: note, changes: [], lines: [] }
+      const sent = { text: note, note, comments: '', changes: [], lines: [] }
       await planAgain(
         session,
         () => sent,

@@ -148,7 +148,11 @@ t.test('revise sends the note and the drafts', async (t) => {
     { id: two.id, sent: true },
   ])
   const revised = readFileSync(fileOf(ref.case_id), 'utf8')
-  t.match(revised, /reason="Again, please\.\\n\\nOn line \d+:\\n\\n> Second\.\\n\\nWhy\?/)
+  const [noted, ...others] = revised.match(/^.*Again, please\..*$/gm) ?? []
+  t.match(noted, /plan_sent_back comments=2 comments_text="On line \d+:\\n\\n> Second\.\\n\\nWhy\?/)
+  t.strictSame(others, [], 'the file has the note once')
+  const move = await events.next(({ event }) => event === 'session_state_changed')
+  t.match(envelope(move).payload.reason, /^Again, please\.\n\nOn line \d+:\n\n> Second\.\n\nWhy\?/)
   t.match(revised, /On lines \d+-\d+ \(step test\):/)
   const history = await must(app, 'GET', `/cases/${ref.case_id}/history`)
   t.match(
@@ -191,8 +195,7 @@ t.test('the status follows the plan', async (t) => {
   await reaches(app, ref, 'complete')
   t.strictSame(await statuses(), { [kept.id]: ['open', line + 2], [gone.id]: ['addressed', null] })
   const file = readFileSync(fileOf(ref.case_id), 'utf8')
-  t.match(file, /plan_approved [^\n]*note="Go\.\\n\\nOn line \d+/)
-  t.match(file, /comments_sent count=2 with=approve note=Go\./)
+  t.match(file, /plan_approved [^\n]*note=Go\. comments=2 comments_text="On line \d+/)
   const session = await must(app, 'GET', ref.path)
   t.strictSame(session.problems, [], 'the evidence still has its hash')
 

@@ -236,6 +236,8 @@ t.test('drafts are sent once; open ones again if asked for', async (t) => {
   t.match(open.lines, [{ fields: { count: 2, with: 'approve' } }])
   t.strictSame(sendComments([], [], { note: 'x', to: 'session' }), {
     text: 'x',
+    note: 'x',
+    comments: '',
     changes: [],
     lines: [],
   })

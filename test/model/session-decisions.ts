@@ -231,6 +231,8 @@ const folder = (parts: Partial<Session> = {}) =>
   folderWith({ sessions: [{ ...READY, ...parts }], case: { ...CASE, state: 'PLANNING' } })
 const sent = {
   text: 'Do it.',
+  note: 'Do it.',
+  comments: '',
   changes: [{ is: 'marked' as const, id: 'c1', sent: true }],
   lines: [],
 }
@@ -432,7 +434,7 @@ t.test('the end of a run has its lines in order', async (t) => {
 })
 
 t.test('a plan goes back with what was said, and a session ends with the reason', async (t) => {
-  t.match(revise(folder(), READY.id, { ...sent, text: 'No.' }, NOW), [
+  t.match(revise(folder(), READY.id, { ...sent, text: 'No.', note: 'No.' }, NOW), [
     {
       edit: {
         comments: sent.changes,

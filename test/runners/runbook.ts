@@ -153,6 +153,15 @@ t.test('a plan without an agent comes from the first place that has one', async 
   const steps = ['npm test', 'a\n```\nb']
   const all = { runbook: 'Do it.', description: WITH_STEP, steps }
   t.strictSame(await findRunbook(all), { source: 'runbook', plan: 'Do it.' })
+  const titled = (rest: string) =>
+    findRunbook({ ...all, runbook: `## Hypothesis\n\nH.\n\n${rest}` })
+  for (const [rest, plan] of [
+    ['## Plan\n\nDo it.\n\n### How\n', 'Do it.\n\n### How'],
+    ['## Plan\n', '## Plan'],
+    ['## Steps\n\nDo it.', '## Steps\n\nDo it.'],
+    ['## Plan\n\nDo it.\n\n## Risks\n\nNone.', '## Plan\n\nDo it.\n\n## Risks\n\nNone.'],
+  ] as const)
+    t.match(await titled(rest), { plan }, rest)
   const described = await findRunbook({ ...all, runbook: ' \n' })
   t.match(described, {
     source: 'description',

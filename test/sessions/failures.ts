@@ -122,7 +122,12 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
       const ref = await planned(service)
       const { number } = await must(service, 'GET', ref.path)
       await service.service.store.update(ref.case_id, (folder) =>
-        decide.revise(folder, ref.id, { text: 'again', changes: [], lines: [] }, needs.now()),
+        decide.revise(
+          folder,
+          ref.id,
+          { text: 'again', note: 'again', comments: '', changes: [], lines: [] },
+          needs.now(),
+        ),
       )
       const controller = new AbortController()
       const job: Job = {

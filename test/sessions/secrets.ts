@@ -162,7 +162,7 @@ t.test('the evidence, whose seal holds', async (t) => {
     problems: { length: 0 },
     diff: { files: [{ file: 'code.txt' }, { file: `of-${SAID}/made-${SAID}.txt` }] },
   })
-  t.match(printedBy(service, ref), `${SAID}\n/[redacted B_TOKEN]/`)
+  t.match(session.output, `> ${SAID}\n> /[redacted B_TOKEN]/`)
   t.notMatch(
     events.filter(({ event_type }) => event_type !== 'session_output'),
     /S3CRET/,

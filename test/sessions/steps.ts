@@ -31,7 +31,8 @@ sleep 600 > /dev/null 2>&1 &`,
   ['fails', `sh ${ON}`, 'false\necho on', /^\[exit 1, /],
   ['unset', `sh ${ON}`, 'echo "$NOT_SET_ANYWHERE"\necho on', /NOT_SET_ANYWHERE[\s\S]*\[exit [1-9]/],
   ['pipe', `bash ${ON}`, 'false | cat\necho on', /^\[exit 1, /],
-  ['expected', 'sh expect=0,2', 'exit 2', /^\[exit 2,/],
+  ['expected', 'sh expect=0,2', 'echo planned; exit 2', /^planned\n\[exit 2, .*, as expected\]$/],
+  ['zero', `sh expect=1 ${ON}`, 'echo no', /^no\n\[exit 0, [^,]*\]$/],
   [
     'slow',
     `sh timeout=200ms ${ON}`,
@@ -78,6 +79,8 @@ t.test(
     }
     t.match(parts.bad, /^\[exit 3, .*\]$/)
     t.match(session.output, /\n\nThe run stopped: step bad exited with 3, expected 0\.\n\n/)
+    t.notMatch(session.output, /(?:Output|last lines) of expected/, 'it ended as it should')
+    t.match(session.output, /\n\nOutput of zero/)
     t.match(session.output, /did not get these environment variables .*SECRET_FOR_TEST/)
     t.notMatch(session.output, 'hidden')
     t.ok(Buffer.byteLength(session.output) <= 16 * 1024)

@@ -16,6 +16,7 @@ import { trust } from '../../src/trust/command.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
+import { printedBy } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -42,7 +43,7 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
     before,
     /casefile\.md asks to pass ASKED_FOR_TEST, UNSET_FOR_TEST, which is not trusted\. .*casefile doctor --trust/,
   )
-  t.notMatch(before, /did not get.*ASKED_FOR_TEST/)
+  t.notMatch(before, /did not get[^.]*ASKED_FOR_TEST/)
   t.match(await healthProblems(service), [
     {
       code: 'untrusted_settings',
@@ -212,7 +213,8 @@ t.test('a folder outside of the workspace is worked in once it is trusted', asyn
   t.match(await service.request('POST', `${ref.path}/approve`), untrusted)
   link('a')
   const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', output: a })
+  t.match(session, { state: 'complete' })
+  t.equal(printedBy(service, ref), `${a}\n`)
   t.ok(existsSync(join(a, 'here')))
   link('b')
   await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, '..', 'a') })

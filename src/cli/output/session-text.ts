@@ -41,7 +41,7 @@ export async function printSession(
     const { run, passed, failed } = tests
     const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} passed`
     print(`\n${color.bold('Tests')}  ${result}\n`)
-    printFailedTests(terminal, session)
+    if (!namesFailedTests(session)) printFailedTests(terminal, session)
   }
   printTestsBefore(terminal, session)
   if (diff) {
@@ -68,6 +68,12 @@ export async function printSession(
     ])
     print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
+}
+
+/** Whether the output lists the failed tests, as it does since they are in its section. */
+function namesFailedTests({ output, failed_tests }: SessionJson): boolean {
+  const [, listed] = output.split(/^Failed tests:$/m)
+  return listed !== undefined && failed_tests.every(({ name }) => listed.includes(name))
 }
 
 /** What was in the working folder before the first step. */
