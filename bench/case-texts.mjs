@@ -60,27 +60,18 @@ function sessionText(random, { id, title, at }, session, proof) {
   const plan = `${sentence(random)}\n\n\`\`\`sh run id=test timeout=60s proof=tap\nnpm test --silent\n\`\`\``
   const diff = { file: 'src/auth/token.js', additions: 4, deletions: 2 }
   const tests = { run: 12, passed: 12, failed: 0 }
-  const evidence = sha256(JSON.stringify([plan, TAP, diff, tests]))
+  const output = '- test: exit 0, 3.8 s, 12 of 12 tests passed'
+  const evidence = sha256(JSON.stringify([plan, output, diff, tests]))
   const lines = [
-    `${at(60)} session_created type=implementing provider=runbook`,
-    `${at(60)} context_loaded files=["case.md"]`,
-    `${at(60)} session_state_changed old_state=created new_state=planning`,
-    `${at(61)} hypothesis_written`,
-    `${at(61)} plan_written sha256=${sha256(plan)}`,
-    `${at(61)} agent_completed provider=runbook mode=plan state=plan_ready`,
-    `${at(61)} session_state_changed old_state=planning new_state=plan_ready`,
-    `${at(240)} plan_approved plan_sha256=${sha256(plan)}`,
-    `${at(240)} session_state_changed old_state=plan_ready new_state=approved`,
-    `${at(240)} session_state_changed old_state=approved new_state=executing`,
-    `${at(240)} session_started provider=runbook`,
+    `${at(60)} session_created type=implementing provider=runbook session_id=${session}`,
+    `${at(61)} plan_written files=["case.md"] hypothesis_sha256=${sha256(hypothesis)} plan_sha256=${sha256(plan)} state=plan_ready`,
+    `${at(240)} plan_approved plan_sha256=${sha256(plan)} state=approved`,
+    `${at(240)} session_started state=executing`,
     `${at(241)} step_started step=test language=sh cwd=. timeout_ms=60000 proof=tap`,
-    `${at(245)} step_finished step=test exit=0 duration_ms=3817 output_bytes=${TAP.length} tail=${JSON.stringify(TAP.slice(-60))}`,
+    `${at(245)} step_finished step=test exit=0 duration_ms=3817 output_bytes=${TAP.length} log_sha256=${sha256(TAP)} tail=${JSON.stringify(TAP.slice(-60))}`,
     `${at(245)} diff_taken file=src/auth/token.js additions=4 deletions=2 files=1`,
     `${at(245)} tests_read run=12 passed=12 failed=0`,
-    `${at(245)} evidence_recorded evidence_sha256=${evidence}`,
-    `${at(245)} agent_completed provider=runbook mode=work state=complete`,
-    `${at(245)} session_state_changed old_state=executing new_state=complete`,
-    `${at(245)} session_completed`,
+    `${at(245)} session_completed evidence_sha256=${evidence} state=complete`,
     `${at(300)} proof_attached proof_id=${proof} proof_type=test-log`,
   ]
   const body = `---
@@ -110,9 +101,7 @@ ${plan}
 
 ## Execution output
 
-\`\`\`verbatim
-${TAP}
-\`\`\`
+${output}
 
 ## Proof candidates
 
@@ -120,8 +109,10 @@ ${TAP}
 
 ## Audit trail
 
+<details>
+
 ${lines.map((line, index) => `${index + 1}. ${line}\n`).join('')}`
-  return `${body}${lines.length + 1}. ${at(300)} session_sealed sha256=${sha256(body)}\n`
+  return `${body}${lines.length + 1}. ${at(300)} session_sealed sha256=${sha256(body)}\n\n</details>\n`
 }
 
 /** @type {(about: About, session: string, proof: string) => string} */

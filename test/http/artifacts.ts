@@ -220,11 +220,14 @@ t.test('a report has all of a case in one file that loads and runs nothing', asy
     `Seen (screenshot, required): proved by ${proof.id}`,
     `plan ${plan_sha256}`,
     'exit 0, ',
-    '&lt;b&gt;out&lt;/b&gt;',
     proof.sha256,
   ]) {
     t.ok(html.text.includes(shown), shown)
   }
+  const failed = await planned(app, { runbook: step('echo "<b>out</b>"; exit 1') })
+  await finished(app, failed)
+  const ofFailed = await app.request('GET', `/cases/${failed.case_id}/report`)
+  t.match(ofFailed.text, '&lt;b&gt;out&lt;/b&gt;\n', 'what a step printed that failed')
 
   const md = await app.request('GET', `${path}/report?format=md`)
   t.match(md, { status: 200, headers: { 'content-type': 'text/markdown; charset=utf-8' } })

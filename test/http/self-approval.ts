@@ -285,7 +285,7 @@ t.test('a session is told from the operator by the process that asks', linuxOnly
   await must(service, 'DELETE', `/cases/${id}`)
   writeFileSync(join(service.root, 'go'), '')
   await events.closed
-  const { output } = await must(service, 'GET', running.path)
+  const output = printedBy(service, running)
   const statuses = output
     .split('\n')
     .flatMap((line: string) => /^[A-Z]+ (\d{3}) /.exec(line)?.[1] ?? [])

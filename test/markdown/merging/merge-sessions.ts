@@ -3,6 +3,7 @@ import { useParser } from '../../../src/markdown/parser-pool.ts'
 import { readSession } from '../../../src/markdown/session-file.ts'
 import { renumberedSession } from '../../../src/markdown/session-renumbering.ts'
 import { editedSession, newSessionText } from '../../../src/markdown/session-texts.ts'
+import { appendSeal } from '../../../src/markdown/trail-edit.ts'
 import type { Session, SessionEdit } from '../../../src/model/session.ts'
 import { sessionMove } from '../../../src/model/session.ts'
 import { COPY, type Files, merged } from '../../fixtures/merge-folder.ts'
@@ -84,6 +85,47 @@ t.test(
     const copy = `sessions/2.${COPY}.md`
     t.strictSame(texts, { 'sessions/2.md': ours, [copy]: theirs })
     t.strictSame(copies, [{ path: 'sessions/2.md', copy }])
+  },
+)
+
+t.test(
+  'a session of an older program, with a line for each event, meets one of this program',
+  async (t) => {
+    const older = (text: string) => text.replace('<details>\n\n', '').replace('\n</details>\n', '')
+    const base = older(await created(2))
+    const line = (number: number, state: string, minute: number) =>
+      `${number}. ${at(minute)} session_state_changed old_state=planning new_state=${state}\n`
+    const withState = (text: string, state: string) =>
+      text.replace('state: planning', `state: ${state}`)
+    const plan = withState(`${base}${line(3, 'plan_ready', 1)}`, 'plan_ready')
+    const stopped = withState(`${base}${line(3, 'abandoned', 2)}`, 'abandoned')
+    const end = await abandoned(plan, 2, 3)
+    t.match(end, /plan_ready\n4\. .* session_abandoned .*\n5\. .* session_sealed sha256=\w+\n$/)
+    const copy = `sessions/2.${COPY}.md`
+    const cases: [name: string, ours: string, theirs: string, Files][] = [
+      ['one went on', base, end, { 'sessions/2.md': end }],
+      ['one is further', plan, end, { 'sessions/2.md': end }],
+      [
+        'each went on',
+        end,
+        plan.replace(at(1), at(4)),
+        { 'sessions/2.md': end, [copy]: plan.replace(at(1), at(4)) },
+      ],
+      [
+        'each in its form',
+        await planned(base, 2, 1),
+        appendSeal(stopped, at(2)),
+        { 'sessions/2.md': await planned(base, 2, 1), [copy]: appendSeal(stopped, at(2)) },
+      ],
+    ]
+    for (const [name, ours, theirs, expected] of cases) {
+      const { texts } = await both(
+        { 'sessions/2.md': base },
+        { 'sessions/2.md': ours },
+        { 'sessions/2.md': theirs },
+      )
+      t.strictSame(texts, expected, name)
+    }
   },
 )
 
