@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { stampOf } from '../files/safe-read.ts'
+import { readRegular, stampOf } from '../files/safe-read.ts'
 import type { Session } from '../model/session.ts'
 import { stepsOf } from '../model/trail-steps.ts'
 import { artifactsOf } from '../runners/output/artifact-renaming.ts'
@@ -9,8 +10,8 @@ import type { Layout } from '../workspace/layout.ts'
 const MIB = 1024 * 1024
 
 /**
- * Whether the artifacts with this number belong to a session. Its audit trail has the length and the end of each
- * step's output, which are compared with the files. Null if there is nothing to compare.
+ * Whether the artifacts with this number belong to a session. Its audit trail has the length and the hash of each
+ * step's output, in older files its end, which are compared with the files. Null if there is nothing to compare.
  */
 export async function isOutputOf(
   layout: Layout,
@@ -25,10 +26,14 @@ export async function isOutputOf(
     if (log === null || !names.has(log) || !finished || finished.fields.truncated) continue
     const path = join(layout.artifacts(caseId), log)
     const size = (await stampOf(path))?.size ?? 0
-    const { output_bytes, tail } = finished.fields
+    const { output_bytes, log_sha256, tail } = finished.fields
     if (size !== output_bytes) return false
-    const text = size > MIB ? null : (await endOfFile(path, MIB)).text
-    if (text !== null && !text.endsWith(String(tail))) return false
+    if (size <= MIB && log_sha256 !== undefined) {
+      const read = await readRegular(path, { maxBytes: MIB, within: layout.caseFolder(caseId) })
+      if (!read.ok || hash('sha256', read.bytes) !== log_sha256) return false
+    } else if (size <= MIB && tail !== undefined) {
+      if (!(await endOfFile(path, MIB)).text.endsWith(String(tail))) return false
+    }
     compared = true
   }
   return compared
