@@ -65,12 +65,12 @@ export function isPlanning(state: SessionState): boolean {
   return state === 'created' || state === 'planning'
 }
 
-/** Whether the session's work is over. A complete session still waits for its proof. */
+/** Whether the session's work has ended. A complete session still waits for its proof. */
 export function hasEnded(state: SessionState): boolean {
   return state === 'complete' || state === 'failed' || state === 'abandoned'
 }
 
-/** Whether a session has ended and gets sealed: failed, abandoned, or complete with proof. */
+/** Whether the state is final, so that the session gets sealed: failed, abandoned, or complete with proof. */
 export function isFinalState(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
 }

@@ -206,7 +206,7 @@ export function isSealed(session: Pick<Session, 'trail'>): boolean {
   return session.trail.some((line) => line.event === 'session_sealed')
 }
 
-/** Whether the session has ended and must not change: it is sealed, or its state is final. */
+/** Whether the session must not change any more: it is sealed, or its state is final. */
 export function isFinal(session: Session, proofs: readonly Proof[]): boolean {
   return isSealed(session) || isFinalState(session.state, hasProof(session, proofs))
 }

@@ -48,8 +48,8 @@ export function stampsOf(entry: CaseEntry): string {
 }
 
 function textOf(named: NamedStamps): string {
-  const print = printOf(named.map(([, stamp]) => stamp))
-  return print === null ? '' : [print, ...named.map(([name]) => name)].join('\n')
+  const fingerprint = fingerprintOf(named.map(([, stamp]) => stamp))
+  return fingerprint === null ? '' : [fingerprint, ...named.map(([name]) => name)].join('\n')
 }
 
 /** Whether the case has many sessions and memory files. */
@@ -74,16 +74,16 @@ export async function isUnchanged(
 
 async function areSame(text: string, folder: string): Promise<boolean> {
   if (text === '') return false
-  const [print, ...names] = text.split('\n')
+  const [fingerprint, ...names] = text.split('\n')
   const stamps: (FileStamp | null)[] = []
   for (const name of names) {
     stamps.push(stampNow(name === '.' ? folder : `${folder}/${name}`))
     if (stamps.length > FEW) await yieldIfBusy()
   }
-  return printOf(stamps) === print
+  return fingerprintOf(stamps) === fingerprint
 }
 
-function printOf(stamps: readonly (FileStamp | null)[]): string | null {
+function fingerprintOf(stamps: readonly (FileStamp | null)[]): string | null {
   const length = stamps.length * NUMBERS_PER_FILE
   if (length > numbers.length) numbers = new Float64Array(length * 2)
   let at = 0
