@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { type GitCommandOptions, type GitOutput, runGit } from '../git/command.ts'
+import { type GitCommandOptions, type GitOutput, runGit } from '../git/run-git.ts'
 
 /** A file that both sides of a merge, rebase or stash pop added, with both versions. */
 export interface BothMade {

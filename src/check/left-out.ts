@@ -1,7 +1,7 @@
 import { dirname, join, relative } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
-import { runGit } from '../git/command.ts'
+import { runGit } from '../git/run-git.ts'
 import { counted } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'

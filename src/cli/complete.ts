@@ -14,8 +14,8 @@ import { oneLineText } from './output/shown-line.ts'
 import { casefile } from './program.ts'
 import { resolveCase } from './resolve/case.ts'
 import { commentsOfCase } from './resolve/comment.ts'
-import { proofsOf } from './resolve/proof.ts'
-import { sessionsOf } from './resolve/session.ts'
+import { proofsOf } from './resolve/find-proof.ts'
+import { sessionsOf } from './resolve/find-session.ts'
 
 /** Completions: a word and its meaning. */
 type Words = (readonly [word: string, meaning?: string])[]

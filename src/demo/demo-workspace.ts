@@ -2,7 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packageFile } from '../package-files.ts'
-import { trust } from '../trust/command.ts'
+import { trust } from '../trust/trust-command.ts'
 import { copySample } from './sample-copy.ts'
 
 interface DemoWorkspaceOptions {

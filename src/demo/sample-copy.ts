@@ -15,7 +15,7 @@ import {
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { gitText } from '../git/command.ts'
+import { gitText } from '../git/run-git.ts'
 import { AppError } from '../model/app-error.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { defaultStateFolder, openStateFolder } from '../state/state-folder.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { runGit } from '../git/command.ts'
+import { runGit } from '../git/run-git.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import {

@@ -10,11 +10,11 @@ import { hasCode } from '../files/errno.ts'
 import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'
 import { existingPaths, realPathOf } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { gitText, runGit } from './command.ts'
 import { AS_STORED } from './contents.ts'
 import { type ListedFile, listedBelow, listIndex } from './index-list.ts'
 import { EACH_PARENT, gitLog } from './log.ts'
 import { type FoundRepository, findRepositoryFolders } from './repository-folders.ts'
+import { gitText, runGit } from './run-git.ts'
 
 /** What git could bring at a moment. */
 export interface GitMoment {

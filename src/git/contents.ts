@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { hasCode } from '../files/errno.ts'
-import { runGit } from './command.ts'
+import { runGit } from './run-git.ts'
 
 /**
  * An environment in which git shows objects as they are stored: `git replace` and grafts, which a run can make, put

@@ -3,13 +3,13 @@
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { type GitCommandOptions, type GitOutput, gitText, runGit } from './command.ts'
 import { type FileChange, parseTreeDiff, type TreeDiff } from './diff.ts'
 import { excludedPaths } from './excluded.ts'
 import { gitFailed } from './git-error.ts'
 import { changeSeconds, newEntry, REPOSITORY_MODE, readIndex, writeIndex } from './index-file.ts'
 import { type ListedFile, listIndex } from './index-list.ts'
 import type { GitRepository } from './repository.ts'
+import { type GitCommandOptions, type GitOutput, gitText, runGit } from './run-git.ts'
 import { createScratchRepository, type GitLimits, gitLimits, openScratchFolder } from './scratch.ts'
 
 /** Each git command may take 2 minutes by default. */

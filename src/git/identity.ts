@@ -1,4 +1,4 @@
-import { runGit } from './command.ts'
+import { runGit } from './run-git.ts'
 
 /** Returns variables that name the user as git knows them; Casefile if git knows no user. */
 export async function gitIdentity(cwd: string): Promise<Record<string, string>> {

@@ -2,10 +2,10 @@
 
 import { join, relative } from 'node:path'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../files/safe-read.ts'
-import { runGit } from './command.ts'
 import type { DotGit } from './dot-git.ts'
 import { gitFailed } from './git-error.ts'
 import { readIndex } from './index-file.ts'
+import { runGit } from './run-git.ts'
 import { type GitLimits, gitLimits } from './scratch.ts'
 
 const MAX_BYTES = 1024 * 1024 * 1024

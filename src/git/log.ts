@@ -1,4 +1,4 @@
-import { type GitCommandOptions, gitText } from './command.ts'
+import { type GitCommandOptions, gitText } from './run-git.ts'
 
 export interface LoggedCommit {
   id: string

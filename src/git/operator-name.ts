@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { hasCode } from '../files/errno.ts'
-import { runGit } from './command.ts'
+import { runGit } from './run-git.ts'
 
 /**
  * Returns a function that gives the operator's name: git's `user.name` in `folder`, else the user of the operating

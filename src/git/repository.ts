@@ -4,9 +4,9 @@ import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
-import { type GitCommandOptions, readConfiguration, runGit } from './command.ts'
 import type { ConfigurationEntry } from './configured-programs.ts'
 import { type FoundRepository, findRepositoryFolders, isWhole } from './repository-folders.ts'
+import { type GitCommandOptions, readConfiguration, runGit } from './run-git.ts'
 
 export interface GitRepository {
   /** The top folder of its working tree, without symbolic links. */

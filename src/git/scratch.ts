@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
-import type { GitCommandOptions } from './command.ts'
+import type { GitCommandOptions } from './run-git.ts'
 
 export type GitLimits = Pick<GitCommandOptions, 'timeoutMs' | 'signal'>
 

@@ -1,6 +1,6 @@
-import { runGit } from './command.ts'
 import { findDotGit } from './dot-git.ts'
 import { gitNotFound } from './repository.ts'
+import { runGit } from './run-git.ts'
 
 /** Why `index.md` is not written where git would see it: it would be committed, and then stop every checkout. */
 export const INDEX_SEEN_BY_GIT =

@@ -3,10 +3,10 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { stampOf } from '../files/safe-read.ts'
-import { runGit } from './command.ts'
 import { excludedPaths } from './excluded.ts'
 import { gitFailed } from './git-error.ts'
 import { DAMAGED, findRepository, type GitRepository } from './repository.ts'
+import { runGit } from './run-git.ts'
 
 export const CHANGE_KINDS = [
   'modified',

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { gitText, runGit } from '../git/command.ts'
+import { gitText, runGit } from '../git/run-git.ts'
 
 /** Where a repository's hooks are. */
 export interface HooksFolder {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { runGit } from '../git/command.ts'
+import { runGit } from '../git/run-git.ts'
 import { findUncommitted } from '../git/uncommitted.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 

@@ -14,7 +14,7 @@ import { type Patch, readPatch } from '../rendering/diff/patch.ts'
 import { isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { Texts } from '../workspace/texts.ts'
+import type { Texts } from '../workspace/long-texts.ts'
 
 export interface ReportDeps {
   layout: Layout

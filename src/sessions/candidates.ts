@@ -8,7 +8,7 @@ import type { Candidate, Session } from '../model/session.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { Texts } from '../workspace/texts.ts'
+import type { Texts } from '../workspace/long-texts.ts'
 import { type JudgedCandidate, judgeCandidate } from './judge-candidates.ts'
 import { MAX_PROOF_CONTENT_BYTES } from './proof-content.ts'
 

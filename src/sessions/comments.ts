@@ -14,7 +14,7 @@ import { planRevisions } from '../model/plan-revisions.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
-import type { Texts } from '../workspace/texts.ts'
+import type { Texts } from '../workspace/long-texts.ts'
 import { revisionText } from './plan-history.ts'
 
 export interface CommentDeps {

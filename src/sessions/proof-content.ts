@@ -22,9 +22,9 @@ import {
 } from '../runners/reports/report-reader.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
+import type { Texts } from '../workspace/long-texts.ts'
 import type { RecordFile } from '../workspace/record-file.ts'
 import type { Store } from '../workspace/store.ts'
-import type { Texts } from '../workspace/texts.ts'
 import { changedText, isOtherText } from './changed-artifacts.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024

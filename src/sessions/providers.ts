@@ -8,7 +8,7 @@ import type { AgentSpec, CommandSpec, PlanModeStrength } from '../runners/agents
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
 import { isLoggedIn } from '../runners/agents/login.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
-import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
+import { commandRunner, customCommandSpec } from '../runners/command/command-runner.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
 import { runbook } from '../runners/runbook.ts'

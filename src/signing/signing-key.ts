@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { serviceProgram } from '../files/service-program.ts'
-import { runGit } from '../git/command.ts'
+import { runGit } from '../git/run-git.ts'
 import { AppError } from '../model/app-error.ts'
 import {
   type Approval,

@@ -4,10 +4,10 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin } from '../files/real-path.ts'
-import { readConfiguration } from '../git/command.ts'
 import type { ConfigurationEntry } from '../git/configured-programs.ts'
 import type { GitRepository } from '../git/repository.ts'
 import { findRepositoryFolders } from '../git/repository-folders.ts'
+import { readConfiguration } from '../git/run-git.ts'
 
 /** Keys whose values are paths or commands. */
 const KEYS =

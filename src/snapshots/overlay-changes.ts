@@ -5,7 +5,7 @@ import { lstat, opendir, readdir, readlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { hasSameContent } from '../files/same-content.ts'
-import { runGit } from '../git/command.ts'
+import { runGit } from '../git/run-git.ts'
 import { isolatedGit } from '../git/scratch.ts'
 import { absolutePath, joinPath, shownPath } from './folder-walk.ts'
 

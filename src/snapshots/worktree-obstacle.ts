@@ -2,10 +2,10 @@
 
 import { relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
-import { programObjection, runGit } from '../git/command.ts'
 import { gitFailed } from '../git/git-error.ts'
 import { findRepository } from '../git/repository.ts'
 import { findRepositoryFolders } from '../git/repository-folders.ts'
+import { programObjection, runGit } from '../git/run-git.ts'
 
 /** Where the worktree of a session comes from. */
 export interface WorktreeSource {

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
+import { type GitCommandOptions, gitText, runGit } from '../git/run-git.ts'
 import type { WorktreeNote } from './worktree-notes.ts'
 
 export interface OtherCommit {

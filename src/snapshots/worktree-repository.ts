@@ -6,7 +6,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
+import { type GitCommandOptions, gitText, runGit } from '../git/run-git.ts'
 import { borrowObjects, initRepository, isolatedGit, openScratchFolder } from '../git/scratch.ts'
 import type { WorktreeNote, WorktreePaths } from './worktree-notes.ts'
 import { COMMIT, type OtherCommit, otherCommits, refFile } from './worktree-refs.ts'

@@ -30,7 +30,7 @@ import {
   restoredByOthers,
   timeOf,
   unrelatedBase,
-} from './history.ts'
+} from './commits.ts'
 import { casesIn, changedFiles, commitMemory, makeCommit } from './memory-commit.ts'
 import { findUpstream, type MemoryGit, openMemoryGit, type Upstream } from './memory-git.ts'
 import { emptyReport, mergeTrees } from './memory-merge.ts'

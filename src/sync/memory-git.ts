@@ -1,14 +1,14 @@
 /** What git knows of the repository that stores the record, and git commands in it. */
 
 import { relative, resolve } from 'node:path'
+import type { MemoryKind } from '../git/memory-kind.ts'
 import {
   type GitCommandOptions,
   type GitOutput,
   gitText,
   runGit,
   runProgramObjection,
-} from '../git/command.ts'
-import type { MemoryKind } from '../git/memory-kind.ts'
+} from '../git/run-git.ts'
 import { isRecordPath } from '../workspace/record-paths.ts'
 import { SyncStop, stopFor } from './sync-stop.ts'
 

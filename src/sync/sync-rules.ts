@@ -3,7 +3,7 @@
 import { unfinishedWork } from '../git/unfinished-work.ts'
 import { counted } from '../model/amounts.ts'
 import { brokenFiles } from './broken-files.ts'
-import { countUnpushed } from './history.ts'
+import { countUnpushed } from './commits.ts'
 import { isShared, type MemoryGit, type Upstream } from './memory-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'

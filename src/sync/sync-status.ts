@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readJsonFile } from '../files/json-file.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { countCommits, countUnpushed } from './history.ts'
+import { countCommits, countUnpushed } from './commits.ts'
 import { findUpstream, isShared, openMemoryGit } from './memory-git.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import { mustBeFinished } from './sync-rules.ts'

@@ -8,7 +8,7 @@ import type { UnfinishedWork } from '../git/unfinished-work.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Side } from '../markdown/merging/folder.ts'
 import { mustBeStoredPlainly } from './attributes.ts'
-import { caseIdsIn } from './history.ts'
+import { caseIdsIn } from './commits.ts'
 import { filesChanging } from './memory-commit.ts'
 import type { MemoryGit } from './memory-git.ts'
 import {

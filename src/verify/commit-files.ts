@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { type GitCommandOptions, gitText } from '../git/command.ts'
 import type { LoggedCommit } from '../git/log.ts'
+import { type GitCommandOptions, gitText } from '../git/run-git.ts'
 import type { Session } from '../model/session.ts'
 import { sessionResults } from '../model/session-results.ts'
 import { lastOf, standingApproval } from '../model/trail.ts'

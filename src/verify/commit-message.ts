@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { readRegular, stampOf } from '../files/safe-read.ts'
-import { type GitCommandOptions, gitText, runGit } from '../git/command.ts'
+import { type GitCommandOptions, gitText, runGit } from '../git/run-git.ts'
 import { AppError } from '../model/app-error.ts'
 import { readTrailers, trailerText } from '../model/commit-trailer.ts'
 import type { NamedSession } from './named-sessions.ts'

@@ -1,5 +1,5 @@
-import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { gitLog, type LoggedCommit } from '../git/log.ts'
+import { type GitCommandOptions, runGit } from '../git/run-git.ts'
 
 const REPEATED = '--diff-merges=remerge'
 const EVERY_PARENT = '--diff-merges=combined'

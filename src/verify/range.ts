@@ -1,4 +1,4 @@
-import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { type GitCommandOptions, runGit } from '../git/run-git.ts'
 import { AppError } from '../model/app-error.ts'
 
 export interface CommitRange {

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
-import { type GitCommandOptions, runGit } from '../git/command.ts'
 import { readBlobs } from '../git/contents.ts'
 import { EACH_PARENT, gitLog } from '../git/log.ts'
+import { type GitCommandOptions, runGit } from '../git/run-git.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { UUID } from '../model/name-patterns.ts'
 import { type FileLine, trueLines } from '../model/trail.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type GitCommandOptions, runGit } from '../git/command.ts'
+import { type GitCommandOptions, runGit } from '../git/run-git.ts'
 import type { FileResult } from '../model/session-results.ts'
 
 const MAX_BYTES = 8 * 1024 * 1024

@@ -1,8 +1,8 @@
 /** Merges the branch of a session into the branch that is checked out in the working folder. */
 
 import { join } from 'node:path'
-import { programObjection } from '../git/command.ts'
 import { gitFailed } from '../git/git-error.ts'
+import { programObjection } from '../git/run-git.ts'
 import { unfinishedWork } from '../git/unfinished-work.ts'
 import { firstOf } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'

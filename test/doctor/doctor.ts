@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { doctor } from '../../src/doctor/command.ts'
+import { doctor } from '../../src/doctor/doctor-command.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
-import { trust } from '../../src/trust/command.ts'
+import { trust } from '../../src/trust/trust-command.ts'
 
 /** Speaks as much of the Agent Client Protocol as opens a session; its arguments are its modes. */
 const ACP = `

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { trust } from '../../src/trust/command.ts'
+import { trust } from '../../src/trust/trust-command.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { watchesOf } from '../fixtures/watches-of.ts'

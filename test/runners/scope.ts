@@ -7,7 +7,7 @@ import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { callCheck } from '../../src/runners/call-check.ts'
 import type { WorkRequest } from '../../src/runners/contract.ts'
 import { noSandbox } from '../../src/runners/enclosure/sandbox.ts'
-import { isPathInScope, outsideScope } from '../../src/runners/scope.ts'
+import { isPathInScope, outsideScope } from '../../src/runners/outside-scope.ts'
 import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openWorkspaceFolders } from '../../src/settings/workspace-folders.ts'
-import { trust } from '../../src/trust/command.ts'
+import { trust } from '../../src/trust/trust-command.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'

@@ -18,7 +18,7 @@ import { sayStatus } from '../output/status-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { confirmByKey } from '../question.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { resolveSession, sessionPath } from '../resolve/find-session.ts'
 import { sayWhatWasSent } from './revise.ts'
 
 interface Options extends CommandOptions {

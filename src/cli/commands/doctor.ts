@@ -66,7 +66,7 @@ async function checkFiles(options: Here & { fix?: boolean }): Promise<number> {
 /** The providers, then the files. */
 async function examineAll(options: Here): Promise<number> {
   const { print, warn, width } = ownTerminal()
-  const { doctor } = await import('../../doctor/command.ts')
+  const { doctor } = await import('../../doctor/doctor-command.ts')
   const terminal = { print: (text: string) => print(wrapped(text, width(), '    ')), warn }
   const code = await doctor(options, terminal, process.env, await heardHere(options))
   print('\nfiles\n')
@@ -119,7 +119,7 @@ async function asJson(options: Here): Promise<ExitCode> {
 async function trustHere(options: Here & { yes: boolean }): Promise<number> {
   const { print, warn, canAsk } = ownTerminal()
   const { signal } = new AbortController()
-  const { trust } = await import('../../trust/command.ts')
+  const { trust } = await import('../../trust/trust-command.ts')
   const code = await trust(options, {
     print: options.json ? (text) => void process.stderr.write(text) : print,
     warn,

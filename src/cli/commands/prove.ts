@@ -21,10 +21,10 @@ import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { confirm } from '../question.ts'
 import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
-import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
+import { proofsOf, resolveProof, wholeProof } from '../resolve/find-proof.ts'
+import { resolveSession } from '../resolve/find-session.ts'
 import { contentOf, type ProofSource, sendProof } from '../resolve/proof-content.ts'
 import { verifySeen } from '../resolve/seen-proof.ts'
-import { resolveSession } from '../resolve/session.ts'
 
 /** `casefile prove …`: what a case still needs, its evidence, and its checklist. */
 export function command(): Command {

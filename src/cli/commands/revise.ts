@@ -6,7 +6,7 @@ import { type CommandContext, type CommandOptions, withService } from '../contex
 import { followPlanning } from '../follow/follow.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { resolveSession, sessionPath } from '../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
   note?: string

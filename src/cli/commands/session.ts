@@ -24,7 +24,7 @@ import { shownLine } from '../output/shown-line.ts'
 import { sayStatus } from '../output/status-text.ts'
 import { table } from '../output/table.ts'
 import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { resolveSession, sessionPath } from '../resolve/find-session.ts'
 import { commentCommand } from './session/comment.ts'
 import { applyCommand, discardCommand, worktreesCommand } from './session/worktrees.ts'
 

@@ -9,7 +9,7 @@ import { jsonText } from '../output/json.ts'
 import { printSession } from '../output/session-text.ts'
 import { sayStatus } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { resolveSession } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/find-session.ts'
 import { wholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
 interface Options extends CommandOptions {

@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { resolveSession } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
   type?: string

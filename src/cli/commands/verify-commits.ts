@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from 'commander'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { Format } from '../../verify/command.ts'
 import type { VerifyOptions } from '../../verify/verify.ts'
+import type { Format } from '../../verify/verify-command.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { exiting, usageError } from '../output/exit-codes.ts'
@@ -39,7 +39,7 @@ export function command(): Command {
     .option('--markdown', 'Print a summary for a comment.')
     .option('--in-toto', 'Print in-toto statements, one line of JSON each.')
     .action(async (range: string | undefined, options: Options) => {
-      const { verify, VERIFY_EXIT } = await import('../../verify/command.ts')
+      const { verify, VERIFY_EXIT } = await import('../../verify/verify-command.ts')
       const { print, width } = ownTerminal()
       const format = formatOf(options)
       try {

@@ -3,7 +3,7 @@ import type { ApiReader } from '../../client/client.ts'
 import type { HistoryEntryJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { sessionPath } from '../resolve/session.ts'
+import { sessionPath } from '../resolve/find-session.ts'
 
 const LOOK_MS = 500
 

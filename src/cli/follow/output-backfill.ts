@@ -7,7 +7,7 @@ import { AppError } from '../../model/app-error.ts'
 import { hasEnded, type SessionState } from '../../model/session-state.ts'
 import { stepArtifacts } from '../../model/trail-steps.ts'
 import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
-import { sessionPath } from '../resolve/session.ts'
+import { sessionPath } from '../resolve/find-session.ts'
 
 /** The most earlier output that is fetched. */
 const MOST_BYTES = 64 * 1024

@@ -3,7 +3,7 @@ import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { CommandContext } from '../context.ts'
-import { resolveSession } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/find-session.ts'
 import { watchAttention } from './attention-watch.ts'
 
 export interface PlanQueueOptions {

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { runGit } from '../../git/command.ts'
+import { runGit } from '../../git/run-git.ts'
 import { CREATE_CASE } from '../../init/next-commands.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'

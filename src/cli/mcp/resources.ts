@@ -1,7 +1,7 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
-import { resolveSession } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/find-session.ts'
 import { caseView, withUri } from './case-tools.ts'
 import { memoryText } from './memory-tools.ts'
 import { MOST_CHARACTERS, partOf, rowsAt } from './truncate.ts'

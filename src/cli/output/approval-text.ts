@@ -1,7 +1,7 @@
 import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type { ReadContext } from '../context.ts'
-import { sessionPath } from '../resolve/session.ts'
+import { sessionPath } from '../resolve/find-session.ts'
 import { oneLineText } from './shown-line.ts'
 import { uncommittedText } from './uncommitted-text.ts'
 import { wrapped } from './wrapped.ts'

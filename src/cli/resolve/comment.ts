@@ -3,7 +3,7 @@ import type { CommentJson } from '../../http/schemas/comment.ts'
 import type { SessionHeadJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
-import { sessionPath, sessionsOf } from './session.ts'
+import { sessionPath, sessionsOf } from './find-session.ts'
 
 export interface SessionComments {
   session: SessionHeadJson

@@ -3,8 +3,8 @@ import type { CaseJson, GateJson, HistoryEntryJson } from '../../http/schemas/ca
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import type { SessionHeadJson, SessionJson } from '../../http/schemas/session.ts'
-import { proofsOf, wholeProof } from './proof.ts'
-import { sessionPath, sessionsOf } from './session.ts'
+import { proofsOf, wholeProof } from './find-proof.ts'
+import { sessionPath, sessionsOf } from './find-session.ts'
 
 /** A case with everything that belongs to it, as the API returns it; sessions and proofs without their texts. */
 export interface WholeCase extends CaseJson {

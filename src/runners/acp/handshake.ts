@@ -1,12 +1,12 @@
 import { RunnerFailure } from '../contract.ts'
 import { noSandbox } from '../enclosure/sandbox.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
+import { openSession } from './acp-session.ts'
 import type { AcpSpec } from './acp-spec.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
 import { notStarted } from './run-agent.ts'
-import { openSession } from './session.ts'
 
 const LIMIT_MS = 20_000
 

@@ -3,11 +3,11 @@ import { usageNotes } from '../agents/agent-usage.ts'
 import { createNoteQueue, createRepeatFilter, type NoteQueue } from '../agents/note-queue.ts'
 import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
 import { type AgentNote, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
+import { openSession } from './acp-session.ts'
 import type { AcpSpec } from './acp-spec.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
-import { openSession } from './session.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
 export interface AcpRun {

@@ -3,7 +3,7 @@
  * docs/hooks.md.
  */
 
-import { isAllowed } from '../scope.ts'
+import { isAllowed } from '../outside-scope.ts'
 import {
   commandText,
   type ShellWord,

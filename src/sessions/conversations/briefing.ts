@@ -20,8 +20,8 @@ import {
   sentBackText,
   taskText,
 } from './agent-messages.ts'
-import { isWork } from './gate.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
+import { isWork } from './tool-gate.ts'
 import type { TurnQueues } from './turn-queues.ts'
 
 /** The hooks of a conversation's begin and of a prompt must be answered within 5 s. */

@@ -29,15 +29,6 @@ import {
 } from './agent-messages.ts'
 import { createBriefing } from './briefing.ts'
 import {
-  answerToTest,
-  answerWhenCaseIsOver,
-  isCoveredCall,
-  isWork,
-  objectionTo,
-  titleOf,
-  whyChanging,
-} from './gate.ts'
-import {
   type Announced,
   createKnownConversations,
   type HookRequest,
@@ -48,6 +39,15 @@ import { answerWhilePreparing } from './preparation.ts'
 import { standingFields, standingFor } from './standing-calls.ts'
 import { createStops } from './stops.ts'
 import { planInTerminal } from './terminal-plan.ts'
+import {
+  answerToTest,
+  answerWhenCaseIsOver,
+  isCoveredCall,
+  isWork,
+  objectionTo,
+  titleOf,
+  whyChanging,
+} from './tool-gate.ts'
 import type { TurnQueue } from './turn-queue.ts'
 import { createTurnQueues } from './turn-queues.ts'
 

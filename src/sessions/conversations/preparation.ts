@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from '../../model/session.ts'
 import type { ReadingRules } from '../../model/trust.ts'
 import type { HookAnswer, HookTool } from '../../runners/agents/hooks/hook-event.ts'
-import { whyChanging } from './gate.ts'
+import { whyChanging } from './tool-gate.ts'
 import type { TurnQueues } from './turn-queues.ts'
 
 /** A hook that decides on a call must be answered within 5 s. */

@@ -5,8 +5,8 @@ import type { Settings } from '../../model/settings.ts'
 import type { StandingIntent } from '../../model/standing.ts'
 import type { HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { resolveNamedPath } from '../../runners/agents/named-path.ts'
-import { isPathInScope } from '../../runners/scope.ts'
-import { isStandingCommand, isWithinStanding, standingHash } from '../../runners/standing.ts'
+import { isPathInScope } from '../../runners/outside-scope.ts'
+import { isStandingCommand, isWithinStanding, standingHash } from '../../runners/within-standing.ts'
 
 /** What the audit trail says of a call within a standing intent. */
 export function standingFields(standing: StandingIntent | undefined) {

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
-import { runGit } from '../../git/command.ts'
+import { runGit } from '../../git/run-git.ts'
 
 /** Where an agent works. */
 export interface WorkingCopy {

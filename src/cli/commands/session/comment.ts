@@ -16,7 +16,7 @@ import { EXIT, type ExitCode, usageError } from '../../output/exit-codes.ts'
 import { jsonText } from '../../output/json.ts'
 import { resolveCase } from '../../resolve/case.ts'
 import { commentsOf, commentsOfCase, resolveComment } from '../../resolve/comment.ts'
-import { resolveSession, sessionPath } from '../../resolve/session.ts'
+import { resolveSession, sessionPath } from '../../resolve/find-session.ts'
 import { MESSAGE, withTypedText } from '../../typed-text.ts'
 
 interface Range {

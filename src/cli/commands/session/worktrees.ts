@@ -23,7 +23,7 @@ import { table } from '../../output/table.ts'
 import { wrapped } from '../../output/wrapped.ts'
 import { isAgreed } from '../../question.ts'
 import { resolveCase } from '../../resolve/case.ts'
-import { resolveSession, sessionPath } from '../../resolve/session.ts'
+import { resolveSession, sessionPath } from '../../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { runGit } from '../../../git/command.ts'
+import { runGit } from '../../../git/run-git.ts'
 import type { SettingsChange } from './install.ts'
 
 /** The local settings that git does not ignore, relative to the workspace: they name folders of this machine. */

@@ -7,9 +7,9 @@ import { visibleText } from '../../model/visible-text.ts'
 import type { HookAnswer, HookEvent, HookTool } from '../../runners/agents/hooks/hook-event.ts'
 import { fromHome } from '../../runners/agents/hooks/transcript.ts'
 import { quotePath, resolveNamedPath } from '../../runners/agents/named-path.ts'
+import { outsideScope } from '../../runners/outside-scope.ts'
 import { isProposal } from '../../runners/proposal.ts'
 import { isReading, whyNotReading } from '../../runners/reading/commands.ts'
-import { outsideScope } from '../../runners/scope.ts'
 import { workingCopyOf } from './working-copy.ts'
 
 const PASS: HookAnswer = { is: 'pass' }

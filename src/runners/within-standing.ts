@@ -2,8 +2,8 @@ import { braceExpand } from 'minimatch'
 import { sha256 } from '../markdown/session-file.ts'
 import type { Intent } from '../model/intent.ts'
 import { type StandingIntent, standingText } from '../model/standing.ts'
+import { isPathInScope } from './outside-scope.ts'
 import { isReading } from './reading/commands.ts'
-import { isPathInScope } from './scope.ts'
 import { type SimpleCommand, simpleCommands } from './simple-commands.ts'
 
 /** By which audit trails name a standing intent. */
