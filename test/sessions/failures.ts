@@ -62,7 +62,7 @@ t.test(
       undo()
       t.match(session, {
         state: 'failed',
-        output: new RegExp(`step ${last}\n${last}\n\\[not finished\\][\\s\\S]*no such disk`),
+        output: new RegExp(`- ${last}: not finished\n\n.*no such disk[^]*of ${last}:\n\n.*\n${last}\n`),
         problems: { length: 0 },
       })
       t.match(service.log.pop(), /could not record its work: .*no such disk/)

@@ -202,7 +202,7 @@ t.test(
       t.equal(await decided({ permission_mode }), 'deny', `${permission_mode}: it would pass`)
     t.equal(await decided({ agent_id: 'sub' }), 'deny', 'a subagent')
     const strict = hookedAgent(app, { case_id, headers: { 'x-casefile-strict': '1' } })
-    const calls = async () => (await must(app, 'GET', session)).out_of_scope_calls
+    const calls = async () => (await must(app, 'GET', session)).findings.out_of_scope_calls
     const ran = { tool: 'Bash', action: 'ls > out', reason: /out, which is outside/ }
     await until(async () => (await calls()).at(-1)?.action === ran.action)
     t.match((await calls()).at(-1), { ...ran, ran: false })
