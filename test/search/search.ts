@@ -215,7 +215,7 @@ t.test('a query of very many words is answered', async (t) => {
 t.test('sessions and proof are found too, the trail is not', async (t) => {
   const session = await planned(app, {
     fields: { title: 'With a session' },
-    runbook: step('echo quokka-is-there'),
+    runbook: step('echo quokka-is-there; exit 1'),
   })
   await finished(app, session)
   const { id } = await must(app, 'POST', `/cases/${session.case_id}/proof`, {
