@@ -1,4 +1,4 @@
-import { historyLine, withHistory } from '../markdown/history-file.ts'
+import { hasLine, historyLine, shortTimes, withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, SERVICE_ACTOR } from '../model/history.ts'
 import { renumberedAct } from '../model/history-acts.ts'
@@ -21,7 +21,10 @@ export async function recordRenumbering(
   const place = { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) }
   try {
     return await editText(layout.memoryFile(id, HISTORY_FILE), place, (text) =>
-      withHistory(text, [line]),
+      withHistory(
+        text,
+        shortTimes([line], (each) => hasLine(text, each)),
+      ),
     )
   } catch (error) {
     if (error instanceof AppError) return false

@@ -1,7 +1,8 @@
-import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
+import { MAX_WHO } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { CLIENTS, isClient } from '../model/channels.ts'
 import type { Actor } from '../model/history.ts'
+import { oneLine } from '../model/one-line.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 

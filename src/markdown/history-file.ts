@@ -1,10 +1,10 @@
-import type { Act, Actor, HistoryEntry } from '../model/history.ts'
-import { actText, kindOf, parseAct, sessionOf } from '../model/history-act.ts'
+import { type Act, type Actor, compareMinutes, type HistoryEntry } from '../model/history.ts'
+import { actText, kindOf, parseAct, partOf, sessionOf } from '../model/history-act.ts'
+import { bounded, isWithin, LINE_BREAK, oneLine } from '../model/one-line.ts'
 import { linesOf } from './lines.ts'
 
 /** So that a person can read the file. Longer lines of older versions are read as they are. */
 const MAX_LINE = 300
-const MAX_WHAT = 160
 export const MAX_WHO = 100
 /** Below the line of an act, each of these holds a line of its text, or goes on with the one above. */
 const TEXT_LINE = '  '
@@ -12,25 +12,69 @@ const MORE_OF_LINE = '    '
 
 const HEADING = '# History'
 const BETWEEN = ' · '
-const LINE = /^- (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) · (.+)$/
-/** Replaces line breaks in a text. */
-export const LINE_BREAK = ' ⏎ '
+/** Its time is that of older versions, or that of the writer's zone with its offset where that is not UTC. */
+const LINE =
+  /^- (\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{3})?)?)(?:Z| ([+-]\d\d:\d\d))? · (.+)$/
 
 /**
- * Returns the line of an act, which is read back as this act. A text that is too long for it is cut; all of it follows
- * in indented lines, unless the file of the session has it.
+ * Returns the line of an act with its exact time; `shortTimes` makes it the one that is written, which is read back as
+ * this act. A text that is too long for it is cut; all of it follows in indented lines, unless the file of the session
+ * has it.
  */
-export function historyLine(act: Act, { who }: Pick<Actor, 'who'>, at: string): string {
-  const name = partOf(act.who ?? who, MAX_WHO) || 'unknown'
-  const words = [at, name, partOf(actText(act.act), MAX_WHAT)]
-  const head = `- ${words.join(BETWEEN)}`
-  const text = oneLine(act.text ?? '')
-  if (text === '') return head
-  const room = MAX_LINE - head.length - BETWEEN.length
-  const line = `${head}${BETWEEN}${bounded(text, room)}`
-  const isOfSession = 'session' in act.act && !('proof' in act.act)
-  if (text.length <= room || isOfSession) return line
+export function historyLine(
+  { act, ...given }: Act,
+  { who }: Pick<Actor, 'who'>,
+  at: string,
+): string {
+  const name = partOf(given.who ?? who, MAX_WHO) || 'unknown'
+  const text = oneLine(given.text ?? '')
+  const between = `${BETWEEN}${name}${BETWEEN}`
+  const others = actText(act, text && '…').length + between.length + MAX_TIME
+  const cut = bounded(text, Math.max(MAX_LINE - others, 1))
+  const line = `- ${at}${between}${actText(act, cut)}`
+  const isOfSession = 'session' in act && !('proof' in act)
+  if (text === cut || isOfSession) return line
   return [line, ...text.split(LINE_BREAK).map(indented)].join('\n')
+}
+
+/** `- 2026-11-20 09:55:12.310 +01:00` */
+const MAX_TIME = 32
+
+/**
+ * Writes the time of each line to the minute, as it is here. A line that would be the same as another then, so that a
+ * merge or a repeated write could not distinguish them, also has its seconds, or more. `isTaken` gets the first line.
+ */
+export function shortTimes(
+  lines: readonly string[],
+  isTaken: (line: string) => boolean = () => false,
+): string[] {
+  const taken = new Set<string>()
+  return lines.map((line) => {
+    const at = line.slice(2, line.indexOf(BETWEEN))
+    const rest = line.slice(2 + at.length)
+    const written = [16, 19, 23]
+      .map((length) => `- ${localTime(at, length)}${rest}`)
+      .find((each) => !taken.has(firstLine(each)) && !isTaken(firstLine(each)))
+    taken.add(firstLine(written ?? line))
+    return written ?? line
+  })
+}
+
+/** `length` is that of the date and the time. */
+function localTime(at: string, length: number): string {
+  const offset = -new Date(at).getTimezoneOffset()
+  const local = new Date(Date.parse(at) + offset * 60_000).toISOString()
+  const words = local.slice(0, length).replace('T', ' ')
+  if (offset === 0) return words
+  const minutes = Math.abs(offset)
+  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) =>
+    String(part).padStart(2, '0'),
+  )
+  return `${words} ${offset < 0 ? '-' : '+'}${parts.join(':')}`
+}
+
+function firstLine(line: string): string {
+  return line.split('\n', 1)[0]!
 }
 
 function indented(line: string): string {
@@ -51,41 +95,12 @@ function partEnd(text: string, most: number): number {
   return most - (isWithin(text, most) ? 1 : 0)
 }
 
-/** Whether the place is within a character of two code units. */
-function isWithin(text: string, place: number): boolean {
-  return text.codePointAt(place - 1)! > 0xffff
-}
-
-/** Removes the separator from a part, so that the line can be split again. */
-function partOf(text: string, most: number): string {
-  return bounded(oneLine(text).replaceAll('·', '‧'), most)
-}
-
-/** Control characters and characters that change text direction, which would disguise a line. */
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
-
-export function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .trim()
-    .replace(/(?<![ \t])[ \t]*(?:\r\n?|[\n\v\f\u0085\u2028\u2029])\s*/g, LINE_BREAK)
-    .replaceAll('\t', ' ')
-    .replace(UNSEEN, '')
-    .trim()
-}
-
-function bounded(text: string, most: number): string {
-  if (text.length <= most) return text
-  const end = Math.max(most - 1, 0)
-  return `${text.slice(0, isWithin(text, end) ? end - 1 : end)}…`
-}
-
 /** Appends lines to the text of the file; lines that it already has are not repeated. */
 export function withHistory(present: string | null, lines: readonly string[]): string {
   if (present === null) return `${HEADING}\n\n${lines.map((line) => `${line}\n`).join('')}`
   const eol = /\r\n/.test(present) ? '\r\n' : '\n'
   const added = lines
-    .filter((line) => !hasLine(present, line.split('\n')[0]!))
+    .filter((line) => !hasLine(present, firstLine(line)))
     .map((line) => line.replaceAll('\n', eol))
   if (added.length === 0) return present
   const isBlank = present.replace('\ufeff', '').trim() === ''
@@ -93,7 +108,7 @@ export function withHistory(present: string | null, lines: readonly string[]): s
   return `${present}${start}${added.map((line) => `${line}${eol}`).join('')}`
 }
 
-function hasLine(text: string, line: string): boolean {
+export function hasLine(text: string, line: string): boolean {
   const isEnd = (at: number) => text[at] === undefined || text[at] === '\n' || text[at] === '\r'
   for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at + 1)) {
     if (isEnd(at - 1) && isEnd(at + line.length)) return true
@@ -150,7 +165,7 @@ export function* historyInSteps(
       groups.at(-1)!.entries.push(open)
     }
   }
-  groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  groups.sort((a, b) => compareMinutes(a.at, b.at)) // those of one minute keep their order
   const entries = groups.flatMap((group) => group.entries)
   const first = entries.findIndex(({ recorded }) => recorded)
   for (const entry of first < 0 ? entries : entries.slice(0, first))
@@ -192,19 +207,26 @@ function readWholeText(entry: HistoryEntry, lines: readonly string[]): boolean {
   return lines.length > 0
 }
 
+/** Returns the time of a line and what follows it; null for a line without one. ISO 8601. */
+export function timedLine(line: string): { at: string; rest: string } | null {
+  const [, date, time, offset = 'Z', rest] = LINE.exec(line) ?? []
+  const ms = Date.parse(`${date}T${time}${offset}`)
+  return rest === undefined || Number.isNaN(ms) ? null : { at: new Date(ms).toISOString(), rest }
+}
+
 /** Parses an act of the service; null for any other line. */
 function entryOf(line: string): HistoryEntry | null {
-  const [, at, rest = ''] = LINE.exec(line) ?? []
-  if (at === undefined || Number.isNaN(Date.parse(at))) return null
-  const [who = '', what = '', ...texts] = rest.split(BETWEEN)
-  const act = parseAct(what)
-  if (act === null) return null
-  const text = texts.length > 0 ? texts.join(BETWEEN).replaceAll(LINE_BREAK, '\n') : null
+  const timed = timedLine(line)
+  const end = timed?.rest.indexOf(BETWEEN) ?? -1
+  if (!timed || end < 0) return null
+  const parsed = parseAct(timed.rest.slice(end + BETWEEN.length))
+  if (parsed === null) return null
+  const { act, text } = parsed
   return {
-    at,
-    who,
-    what,
-    text,
+    at: timed.at,
+    who: timed.rest.slice(0, end),
+    what: actText(act),
+    text: text?.replaceAll(LINE_BREAK, '\n') ?? null,
     kind: kindOf(act),
     act,
     session: sessionOf(act),
@@ -215,7 +237,7 @@ function entryOf(line: string): HistoryEntry | null {
 
 /** Parses a person's line, which may have the time and name of an act. */
 function noteOf(line: string): HistoryEntry {
-  const [, at = null, rest = ''] = LINE.exec(line) ?? []
+  const { at = null, rest = '' } = timedLine(line) ?? {}
   const [who = null, ...words] = at === null ? [] : rest.split(BETWEEN)
   const isSigned = words.length > 0
   const what = isSigned ? words.join(BETWEEN) : line.replace(/^[-*] /, '')
@@ -274,7 +296,8 @@ export function newestHistory(entries: readonly HistoryEntry[], maxBytes: number
 const MOST_QUESTIONS = 20
 const MAX_PROMPT_LINE = 2000
 
-function lineOf({ at, who, what, text }: HistoryEntry): string {
-  const parts = [at, who, what, text].filter((part) => part !== null)
+function lineOf({ at, who, what, text, act }: HistoryEntry): string {
+  const said = act ? actText(act, text ?? undefined) : what
+  const parts = [at, who, said].filter((part) => part !== null)
   return `- ${parts.map((part) => oneLine(bounded(part, MAX_PROMPT_LINE))).join(BETWEEN)}`
 }

@@ -4,6 +4,7 @@ import { SLUG, SLUG_RULE, UUID } from '../model/name-patterns.ts'
 import { type ProofImage, pictureText } from '../model/picture.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
+import { artifactIn } from '../model/proof-summary.ts'
 import { isDiff } from '../model/proof-type.ts'
 import { type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
@@ -48,7 +49,11 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   if (!read.ok) return { value: null, content: '', problems: [read.problem] }
   const reader = fieldReader(read.document, file)
   const image = proofImage(reader, origin.id)
-  const { content, outside } = image ? contentOfPicture(image) : contentOf(read.document)
+  const { content, above, below } = image ? contentOfPicture(image) : contentOf(read.document)
+  const stated = reader.text('sha256')
+  // the service writes a summary above the fence
+  const hasSummary = stated !== null && above.length === 1
+  const outside = (hasSummary ? undefined : above[0]?.start) ?? below
   if (outside !== null) {
     const line = lineAt(text, outside)
     reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
@@ -56,7 +61,6 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   reader.reportCuts('accepted')
   reader.checkAgainstPath('id', origin.id)
   reader.checkAgainstPath('case_id', origin.case_id)
-  const stated = reader.text('sha256')
   const sha256 = contentHash(content)
   const verified = isVerified(reader)
   const intact = image !== null || stated === null || stated === sha256
@@ -83,6 +87,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     failed_tests: failedTests(reader),
     flaky_tests: flakyTests(reader),
     exit_code: exitCode(reader),
+    artifact: hasSummary ? artifactIn(above[0]!.text) : undefined,
     accepted: reader.text('accepted')?.trim() || null,
     image,
     intact,
@@ -116,28 +121,30 @@ function readProofFile(text: string, file: string): FieldsResult {
 
 interface Content {
   content: string
-  /** Offset of a line of text outside the fence; null if there is none. */
-  outside: number | null
+  /** Lines of text above the fence. */
+  above: { start: number; text: string }[]
+  /** Offset of a line of text below the fence; null if there is none. */
+  below: number | null
 }
 
 function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
   let fence: string | null = null
   let start = bodyStart
-  let outside: number | null = null
+  const above: Content['above'] = []
   for (const line of linesOf(text, bodyStart)) {
     fence = OPENING.exec(line.text)?.[1] ?? null
     start = line.next
     if (fence !== null) break
-    if (line.text.trim() !== '') outside ??= line.start
+    if (above.length < 2 && line.text.trim() !== '') above.push(line)
   }
   // a hand-made file without a fence
-  if (fence === null) return { content: text.slice(bodyStart).trim(), outside: null }
-  const [end, next] = closingOf(text, fence, start)
+  if (fence === null) return { content: text.slice(bodyStart).trim(), above: [], below: null }
+  const [close, next] = closingOf(text, fence, start)
   const behind = /\S/.exec(text.slice(next))
-  if (behind) outside ??= next + behind.index
-  const content = text.slice(start, end)
-  if (content.endsWith(eol)) return { content: content.slice(0, -eol.length), outside }
-  return { content: content.endsWith('\n') ? content.slice(0, -1) : content, outside }
+  const below = behind && next + behind.index
+  const content = text.slice(start, close)
+  const end = content.endsWith(eol) ? eol.length : content.endsWith('\n') ? 1 : 0
+  return { content: content.slice(0, content.length - end), above, below }
 }
 
 const LINE = /([^\r\n]*)(?:\r\n|\n|\r)?/y
@@ -157,7 +164,7 @@ function closingOf(text: string, fence: string, from: number): [start: number, e
 
 /** The text around a link to the picture is for people who read the file, and not part of the proof. */
 function contentOfPicture(image: ProofImage): Content {
-  return { content: pictureContent(image), outside: null }
+  return { content: pictureContent(image), above: [], below: null }
 }
 
 /** The content of a proof that is a picture. */
@@ -169,7 +176,8 @@ export function contentHash(content: string): string {
   return hash('sha256', content)
 }
 
-export function newProofText(proof: Proof, content: string): string {
+/** `summary` is a line for people. */
+export function newProofText(proof: Proof, content: string, summary = ''): string {
   const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
   const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
   const { tests, failed_tests, flaky_tests } = countsYaml(proof)
@@ -187,7 +195,8 @@ export function newProofText(proof: Proof, content: string): string {
   // use backticks unless the content has a very long run of them, which would make the fences
   // larger than the content
   const fence = usual.length > 100 && other.length < usual.length ? other : usual
-  return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
+  const lead = summary === '' ? '' : `${summary}\n\n`
+  return `${newFrontmatter(known)}\n${lead}${fence}text\n${content}\n${fence}\n`
 }
 
 /** Writes the counts of the content and, if given, its verification. */

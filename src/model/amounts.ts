@@ -3,6 +3,24 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** `23 of 23 tests passed` */
+export function testsText({ run, passed }: { run: number; passed: number }): string {
+  return `${passed} of ${counted(run, 'test')} passed`
+}
+
+/** `1 file, +1 −1`; null for a diff without a file. */
+export function diffText(
+  diff: { file: string; files?: readonly unknown[]; additions: number; deletions: number } | null,
+): string | null {
+  if (!diff?.file) return null
+  return `${counted(diff.files?.length ?? 1, 'file')}, +${diff.additions} −${diff.deletions}`
+}
+
+/** What is known of these, in one line; undefined for none. */
+export function resultText(...parts: (string | null)[]): string | undefined {
+  return parts.filter((part) => part !== null).join(', ') || undefined
+}
+
 /** The first of many names: `a, b and 3 more`. */
 export function firstOf(names: readonly string[], most: number): string {
   const more = names.length > most ? ` and ${names.length - most} more` : ''

@@ -28,8 +28,14 @@ export type FileEdit =
   | { file: 'session'; number: number; edit: SessionEdit }
   /** `texts`: of a session that is created with its plan */
   | { file: 'new-session'; session: Session; texts?: WrittenTexts }
-  /** `picture`: the bytes of its picture */
-  | { file: 'new-proof'; proof: Proof; content: string; picture: Uint8Array | null }
+  /** `picture`: the bytes of its picture; `summary`: what it is, in one line for people */
+  | {
+      file: 'new-proof'
+      proof: Proof
+      content: string
+      picture: Uint8Array | null
+      summary?: string
+    }
   | { file: 'proof'; id: string; counted: Counted; verification: Verification | null }
 
 /** `accepted` is the reason for accepting the proof; null if it was only verified. */

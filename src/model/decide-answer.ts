@@ -1,7 +1,6 @@
 import { AppError } from './app-error.ts'
 import { type CaseContents, type Edit, gateOf, shownState } from './case-contents.ts'
 import type { CaseState } from './case-state.ts'
-import { stateActs } from './history-acts.ts'
 
 /**
  * Answers the question of a case in NEEDS_USER_INPUT and returns the case to its earlier state. The question, which
@@ -16,27 +15,20 @@ export function answerQuestion(folder: CaseContents, text: string): Edit[] {
     )
   }
   const state = stateBefore(folder)
-  const question = (folder.case.reason ?? '').replace(/\s+/g, ' ').trim()
-  const asked = question === '' ? undefined : shorten(question)
-  const answered = { act: { name: 'answered', question: asked } as const, text }
+  const answered = { act: { name: 'answered', from: present, to: state } as const, text }
   return [
     {
       file: 'case',
       edit: { fields: { state, reason: null } },
-      acts: [answered, ...stateActs(present, state)],
+      acts: [answered],
     },
   ]
-}
-
-/** Shortens the question; the history entry of the question has all of it. */
-function shorten(question: string): string {
-  return question.length <= 120 ? question : `${question.slice(0, 119).toWellFormed()}…`
 }
 
 /** Returns the state before the question; if the history does not have it, the state that fits the sessions. */
 function stateBefore(folder: CaseContents): CaseState {
   const asked = folder.history?.findLast(({ kind }) => kind === 'question')?.act
-  const state = asked?.name === 'state_changed' ? asked.from : stateOfSessions(folder)
+  const state = (asked?.name === 'state_changed' && asked.from) || stateOfSessions(folder)
   return state === 'RESOLVED' && !gateOf(folder).open ? 'VERIFYING' : state
 }
 

@@ -7,6 +7,7 @@ import {
   type Proof,
   type ReportCounts,
 } from './proof.ts'
+import { proofSummary } from './proof-summary.ts'
 import { isDiff, shownType } from './proof-type.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isActive } from './session-state.ts'
@@ -18,6 +19,8 @@ export interface NewProof {
   /** Null gives it the type of what it is. */
   type: string | null
   content: string
+  /** The name of the file that it comes from. */
+  artifact?: string | undefined
   /** The bytes of the picture, if the proof is one. */
   picture: Uint8Array | null
   counted: Counted
@@ -54,13 +57,14 @@ export function sessionForProof(
 /** Attaches proof. This ends and seals a complete session. */
 export function attachProof(folder: CaseContents, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
-  const { counted, exit_code, content, picture } = wanted
+  const { counted, exit_code, content, picture, artifact } = wanted
   const session_id = session?.id ?? null
   const is_diff = picture === null && isDiff(content)
   const shown = { ...counted, session_id, is_diff }
   const proof: Proof = {
     ...shown,
     exit_code,
+    artifact,
     id: wanted.id,
     case_id: folder.case.id,
     type: wanted.type ?? shownType(shown, folder.sessions),
@@ -79,6 +83,7 @@ export function attachProof(folder: CaseContents, wanted: NewProof, now: string)
       proof,
       content,
       picture,
+      summary: proofSummary(proof, content, session),
     },
   ]
   if (session && !isSealed(session)) {

@@ -16,7 +16,10 @@ import {
 } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
-/** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
+/**
+ * Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. The line of the
+ * session says it in the history.
+ */
 export function caseMove(
   folder: CaseContents,
   milestone: SessionMilestone,
@@ -30,7 +33,7 @@ export function caseMove(
   return [
     isIgnored
       ? { file: 'ignored-state', state: next }
-      : { file: 'case', edit: { fields: { state: next } } },
+      : { file: 'case', edit: { fields: { state: next } }, acts: [] },
   ]
 }
 

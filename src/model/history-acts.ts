@@ -1,4 +1,4 @@
-import { counted } from './amounts.ts'
+import { diffText, resultText, testsText } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
 import {
   type CaseContents,
@@ -13,11 +13,10 @@ import type { FieldsRead } from './events.ts'
 import { type Act, type Actor, approverIn } from './history.ts'
 import type { ProofAct } from './history-act.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
-import { countsAsVerified, type Proof } from './proof.ts'
+import type { Proof } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
-import { visibleText } from './visible-text.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
 export function actsOf(folder: CaseContents, edit: Edit, { from }: Actor): Act[] {
@@ -25,7 +24,7 @@ export function actsOf(folder: CaseContents, edit: Edit, { from }: Actor): Act[]
     case 'case':
       return edit.acts ?? caseActs(folder, edit.edit)
     case 'ignored-state':
-      return stateActs(folder.case.state, edit.state)
+      return [] // the line of the session says it
     case 'new-session':
       return sessionActs(edit.session, edit.session.trail, {}, from)
     case 'session': {
@@ -46,7 +45,7 @@ function caseActs(folder: CaseContents, { fields = {}, addItem }: CaseEdit): Act
   const { state, outcome, reason, ...others } = fields
   const present = shownState(folder)
   if (state !== undefined && state !== present) {
-    acts.push(...stateActs(present, state, outcome, reason ?? whyResolved(folder, state)))
+    acts.push(...stateActs(present, state, outcome, reason))
   } else if (state !== undefined) {
     acts.push({ act: { name: 'state_confirmed', to: state }, text: reason ?? undefined })
   } else {
@@ -102,15 +101,6 @@ export function stateActs(
   return [{ act, text: text ?? undefined }]
 }
 
-/** Default reason for RESOLVED: the proof that opened the gate. */
-function whyResolved(folder: CaseContents, state: CaseState): string | undefined {
-  if (state !== 'RESOLVED') return undefined
-  const types = folder.proofs
-    .filter((proof) => countsAsVerified(proof) && objectionTo(proof, folder.sessions) === null)
-    .map(({ type, accepted }) => (accepted === null ? type : `${type} (accepted)`))
-  return `the proof gate is open: verified ${[...new Set(types)].join(', ')}`
-}
-
 /** Returns the change of the shown state when the proof gate opens or shuts while case.md says RESOLVED. */
 function shownActs(before: CaseContents, after: CaseContents): Act[] {
   const isOpen = gateOf(after).open
@@ -122,7 +112,7 @@ function shownActs(before: CaseContents, after: CaseContents): Act[] {
 export function sessionActs(
   session: Session,
   lines: readonly TrailLine[],
-  { fields }: SessionEdit,
+  { fields, texts }: SessionEdit,
   from: Channel | null,
 ): Act[] {
   const { number: of } = session
@@ -145,7 +135,8 @@ export function sessionActs(
         const act = {
           name: 'plan_ready',
           session: of,
-          revision,
+          revision: revision > 1 ? revision : undefined,
+          steps: stepCount(texts?.plan),
           hash: short(values.sha256),
         } as const
         const text = isPlanUnchanged(until) ? UNCHANGED_PLAN : undefined
@@ -208,29 +199,22 @@ function movedActs(
     return [{ act: { name, session: number }, text: reason }]
   }
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
-  const text = [reason?.replace(/(?<![.\s])[.\s]+$/, ''), testText(session), diffText(session)]
-  const known = text.filter((part) => part !== undefined)
-  const act = { name: 'run_ended', session: number, state: new_state } as const
-  return [{ act, text: known.join('; ') || undefined }]
+  const { tests, diff } = session
+  const result = resultText(tests && tests.run > 0 ? testsText(tests) : null, diffText(diff))
+  const act = { name: 'run_ended', session: number, state: new_state, result } as const
+  return [{ act, text: reason?.replace(/(?<![.\s])[.\s]+$/, '') }]
 }
 
-function testText({ tests }: Pick<Session | Proof, 'tests'>): string | undefined {
-  return tests
-    ? `${counted(tests.run, 'test')}: ${tests.passed} passed, ${tests.failed} failed`
-    : undefined
-}
-
-function diffText({ diff }: Session): string | undefined {
-  if (!diff?.file) return undefined
-  const others = (diff.files?.length ?? 1) - 1
-  const more = others > 0 ? ` and ${others} more` : ''
-  return `changed ${visibleText(diff.file)}${more} (+${diff.additions} −${diff.deletions})`
+function stepCount(plan: string | undefined): number | undefined {
+  return plan?.match(/^ {0,3}(?:`{3,}|~{3,})\w+ run(?= |$)/gm)?.length
 }
 
 function attachedAct({ sessions }: CaseContents, proof: Proof): Act {
-  const text = objectionTo(proof, sessions)?.text ?? testText(proof)
+  const text = objectionTo(proof, sessions)?.text
   const session = sessions.find(({ id }) => id === proof.session_id)
-  return { at: proof.created_at, act: attachedTo(proof, session), text }
+  const act = attachedTo(proof, session)
+  const result = text === undefined ? act.result : undefined
+  return { at: proof.created_at, act: { ...act, result }, text }
 }
 
 function verifiedActs(folder: CaseContents, id: string, verification: Verification): Act[] {
@@ -239,18 +223,30 @@ function verifiedActs(folder: CaseContents, id: string, verification: Verificati
   const proofs = folder.proofs.map((each) =>
     each.id === id ? { ...each, ...verification, verified: true, intact: true } : each,
   )
+  const after = { ...folder, proofs }
   const { accepted } = verification
   const isAccepted = accepted !== null && accepted !== proof.accepted
-  const act = proofAct(isAccepted ? 'accepted' : 'verified', proof)
+  const item = gateOf(after).items.find(({ satisfied_by }) => satisfied_by === id)?.description
+  const act = { ...proofAct(isAccepted ? 'accepted' : 'verified', proof), item }
   const text = isAccepted ? accepted : undefined
   const at = verification.verified_at
-  return [{ at, act, text }, ...shownActs(folder, { ...folder, proofs })]
+  return [{ at, act, text }, ...shownActs(folder, after)]
 }
 
 type ProofDone = 'attached' | 'verified' | 'accepted' | 'changed' | 'deleted'
 
-export function proofAct(done: ProofDone, { id, type }: Pick<Proof, 'id' | 'type'>): ProofAct {
-  return { name: `proof_${done}`, proof: id.slice(0, 8), type }
+export function proofAct(
+  done: ProofDone,
+  { id, type, artifact, tests }: Pick<Proof, 'id' | 'type'> & Partial<Proof>,
+): ProofAct {
+  const result = tests && tests.run > 0 ? `${tests.passed} of ${tests.run} passed` : undefined
+  return {
+    name: `proof_${done}`,
+    proof: id.slice(0, 8),
+    artifact,
+    type: artifact === undefined ? type : undefined,
+    result,
+  }
 }
 
 export function attachedTo(proof: Proof, session: Session | undefined): ProofAct {
@@ -263,5 +259,5 @@ function textOf(value: unknown): string | undefined {
 }
 
 function short(hash: unknown): string {
-  return String(hash).slice(0, 12)
+  return String(hash).slice(0, 8)
 }

@@ -1,5 +1,5 @@
 import type { CaseContents } from './case-contents.ts'
-import type { Act, HistoryEntry } from './history.ts'
+import { type Act, compareMinutes, type HistoryEntry, isEntryOf } from './history.ts'
 import { type ActName, actText, kindOf, sessionOf } from './history-act.ts'
 import { attachedTo, proofAct, sessionActs } from './history-acts.ts'
 import type { Session } from './session.ts'
@@ -16,7 +16,10 @@ export function withDerived(
   const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
   const derived = derivedEntries(folder)
     .filter(({ kind }) => !(hasCreation && kind === 'created'))
-    .filter(({ at }) => first === null || at! < first)
+    .filter(({ at, act }) => {
+      const order = first === null ? -1 : compareMinutes(at!, first)
+      return order < 0 || (order === 0 && !entries.some((entry) => isEntryOf(entry, act!, at!)))
+    })
   // the recorded creation comes before all derived entries
   const creation = entries.findIndex(({ kind }) => kind === 'created' || kind === 'imported')
   return [...entries.slice(0, creation + 1), ...derived, ...entries.slice(creation + 1)]

@@ -1,4 +1,4 @@
-import type { CaseState } from './case-state.ts'
+import { type CaseState, isSessionType, type SessionMilestone, stateAfter } from './case-state.ts'
 import { CHANNELS, type Channel } from './channels.ts'
 import type { HistoryAct, HistoryKind } from './history-act.ts'
 
@@ -42,11 +42,11 @@ export interface TimedAct extends Act {
 
 /** A history entry as read from the file. */
 export interface HistoryEntry {
-  /** ISO 8601; null for a note without a time. */
+  /** ISO 8601, to the minute; null for a note without a time. Lines of older versions have milliseconds. */
   at: string | null
   /** Null for a note without a name, or if unknown. */
   who: string | null
-  /** The text of its act, or the note. */
+  /** The sentence of its act without the text, or the note. */
   what: string
   text: string | null
   kind: HistoryKind
@@ -72,10 +72,47 @@ export function doubtText({ source, kind }: Pick<HistoryEntry, 'source' | 'kind'
   return source === 'file' ? '(not recorded by Casefile)' : source === 'git' ? '(by git)' : null
 }
 
-/** Returns the newest state change of entries in order. */
-export function lastStateChange(
-  entries: readonly HistoryEntry[],
-): { from: CaseState; to: CaseState } | null {
-  for (const { act } of entries.toReversed()) if (act?.name === 'state_changed') return act
-  return null
+/**
+ * Returns the state of the case after entries in order; null if no line sets one. The lines of a session move the case as
+ * the session did.
+ */
+export function stateAfterEntries(entries: readonly HistoryEntry[]): CaseState | null {
+  let state: CaseState | null = null
+  const types = new Map<number, string>()
+  entries.forEach(({ act, session }, index) => {
+    if (act?.name === 'state_changed' || act?.name === 'answered') state = act.to ?? state
+    if (act?.name === 'session_started') types.set(act.session, act.type)
+    const milestone = act && milestoneOf(act)
+    const isQueued = act?.name === 'plan_approved' && entries[index + 1]?.act?.name === 'queued'
+    const type = types.get(session ?? 0)
+    if (state && milestone && !isQueued && type && isSessionType(type))
+      state = stateAfter(milestone, type, state)
+  })
+  return state
+}
+
+function milestoneOf(act: HistoryAct): SessionMilestone | null {
+  if (act.name === 'session_started') return 'created'
+  if (act.name === 'plan_approved' || act.name === 'work_begun') return 'approved'
+  return act.name === 'run_ended' && act.state === 'complete' ? 'completed' : null
+}
+
+/** Times in the history are exact to the minute. */
+export function compareMinutes(one: string, other: string): number {
+  const [a, b] = [one.slice(0, MINUTE), other.slice(0, MINUTE)]
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+const MINUTE = 'yyyy-mm-ddThh:mm'.length
+
+/** Whether an entry says what was done at a time; its line may have details that other files do not. */
+export function isEntryOf(entry: HistoryEntry, act: HistoryAct, time: string): boolean {
+  if (entry.at === null || compareMinutes(entry.at, time) !== 0 || !entry.act) return false
+  return subjectOf(entry.act) === subjectOf(act)
+}
+
+function subjectOf(act: HistoryAct): string {
+  const { session, proof, hash, state, fields } = act as unknown as Record<string, unknown>
+  const name = act.name === 'proof_accepted' ? 'proof_verified' : act.name
+  return JSON.stringify(proof ? [name, proof] : [name, session, hash, state, fields])
 }

@@ -1,3 +1,4 @@
+import type { CaseState } from './case-state.ts'
 import type { Tone } from './state-groups.ts'
 
 /** Formats an outcome for people: `ConfirmedCodeBug` becomes "Confirmed code bug". Other text stays unchanged. */
@@ -13,4 +14,26 @@ export function outcomeTone(outcome: string): Tone {
   if (/^(Confirmed|FeatureShipped)/.test(outcome)) return 'good'
   if (/^Needs/.test(outcome)) return 'warn'
   return 'muted'
+}
+
+/** How a case can be closed, in plain words. */
+export interface Ending {
+  /** As an option of a command has it. */
+  word: string
+  label: string
+  state: CaseState
+  outcome: string
+}
+
+const BUILT: readonly string[] = ['feature', 'refactor', 'epic', 'greenfield']
+
+/** The usual endings of a case of this type. Only `fixed` needs proof. */
+export function usualEndings(caseType: string): Ending[] {
+  const fixed = BUILT.includes(caseType) ? 'FeatureShipped' : 'ConfirmedCodeBug'
+  return [
+    { word: 'fixed', label: 'Fixed', state: 'RESOLVED', outcome: fixed },
+    { word: 'wont-fix', label: 'Won’t fix', state: 'WONT_FIX', outcome: 'WontFix' },
+    { word: 'duplicate', label: 'Duplicate', state: 'NON_ISSUE', outcome: 'Duplicate' },
+    { word: 'not-a-bug', label: 'Not a bug', state: 'NON_ISSUE', outcome: 'IntendedBehavior' },
+  ]
 }

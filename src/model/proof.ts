@@ -23,6 +23,8 @@ export interface Proof {
   sha256: string
   verified: boolean
   verified_at: string | null
+  /** The name of the artifact that the content comes from, if that is known. */
+  artifact?: string | undefined
   /** Null if the content is not a test report. */
   tests: ReportCounts | null
   failed_tests: FailedTest[]

@@ -1,5 +1,4 @@
 import { plainText } from '../files/plain-text.ts'
-import { oneLine } from '../markdown/history-file.ts'
 import { linesWith, planLines, stepLines } from '../markdown/plan-lines.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
@@ -16,6 +15,7 @@ import {
 } from '../model/comment.ts'
 import * as decide from '../model/decide-comments.ts'
 import type { Actor } from '../model/history.ts'
+import { oneLine } from '../model/one-line.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { readPatch } from '../rendering/diff/patch.ts'
 import type { DiffLine } from '../rendering/diff/shape.ts'

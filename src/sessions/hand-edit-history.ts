@@ -11,8 +11,7 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseContents, shownState } from '../model/case-contents.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import type { Changes } from '../model/changes.ts'
-import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
-import { actText } from '../model/history-act.ts'
+import { HISTORY_FILE, isEntryOf, stateAfterEntries, type TimedAct } from '../model/history.ts'
 import { proofAct, sessionActs } from '../model/history-acts.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -172,21 +171,23 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
   }
 }
 
-/** The acts of the audit lines after this number that the history does not have. */
+/** The acts of the audit lines after this number that the history does not have, each as often as the trail. */
 function trailActs(
   { sessions, history = [] }: CaseContents,
   id: string,
   after: number,
 ): TimedAct[] {
   const session = sessions.find((each) => each.id === id)
-  const lines = session?.trail.filter(({ number }) => number > after) ?? []
-  return lines
-    .flatMap((line) =>
-      sessionActs(session!, [line], {}, null).map((act) => ({ at: line.time, ...act })),
-    )
-    .filter(({ at, act }) =>
-      history.every((entry) => entry.at !== at || entry.what !== actText(act)),
-    )
+  const left = history.filter((entry) => entry.session === session?.number)
+  const missing: TimedAct[] = []
+  for (const line of session?.trail ?? []) {
+    for (const act of sessionActs(session!, [line], {}, null)) {
+      const known = left.findIndex((entry) => isEntryOf(entry, act.act, line.time))
+      if (known >= 0) left.splice(known, 1)
+      else if (line.number > after) missing.push({ at: line.time, ...act })
+    }
+  }
+  return missing
 }
 
 type FoundAct = Pick<NotedAct, 'key' | 'act' | 'from' | 'hasReason'> & {
@@ -236,7 +237,7 @@ function stateAct(
   hasReason: boolean,
 ): TimedAct[] {
   const state = shownState(folder)
-  const from = lastStateChange(folder.history ?? [])?.to ?? noted
+  const from = stateAfterEntries(folder.history ?? []) ?? noted
   if (from === undefined || !isCaseState(from) || from === state) return []
   const isGateClosed = folder.case.state !== state
   const text = isGateClosed

@@ -1,5 +1,5 @@
 /**
- * Tables of history.md: which lines this machine wrote, which of them the file may not have yet, and what people
+ * Tables of history.md: which lines this machine wrote (also with their exact times, so that each act is one line), which of them the file may not have yet, and what people
  * changed by hand that has no line yet.
  */
 
@@ -26,6 +26,8 @@ export interface SettledLines {
 export interface HistoryLines {
   /** Whether this machine wrote a line, with the lines of its text. */
   of(caseId: string): (line: string) => boolean
+  /** Whether `wrote` was called with this line. */
+  has(caseId: string, line: string): boolean
   rows(): PendingRow[]
   wrote(run: Run, caseId: string, lines: readonly string[]): void
   add(run: Run, row: PendingRow): void
@@ -49,6 +51,10 @@ export function createHistoryLines(database: Pick<Database, 'all'>): HistoryLine
         ...pending.map(({ text }) => keyOf(text)),
       ])
       return (line) => known.has(keyOf(line))
+    },
+    has(caseId, line) {
+      const query = 'SELECT 1 FROM history_lines WHERE case_id = ? AND line = ?'
+      return database.all(query, caseId, keyOf(line)).length > 0
     },
     rows: () => database.all('SELECT * FROM history_pending ORDER BY id'),
     wrote,

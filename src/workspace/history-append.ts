@@ -18,15 +18,21 @@ import type { NoteFile } from './notes.ts'
 import { endingOf } from './watching/stability.ts'
 
 /**
- * Opens history.md to append the lines that it does not have; it is made if there is none. Throws `unreadable_file` for a
+ * Opens history.md to append the `earlier` lines, if it does not have them, and those that are `added`; it is made if
+ * there is none. Throws `unreadable_file` for a
  * file to which text cannot be appended, and leaves it unchanged.
  */
-export function openHistory(layout: Layout, id: string, lines: readonly string[]): OpenAppendix {
+export function openHistory(
+  layout: Layout,
+  id: string,
+  { earlier, added }: { earlier: readonly string[]; added?: (present: string) => string[] },
+): OpenAppendix {
   const options = { maxBytes: MAX_MEMORY_BYTES, within: layout.caseFolder(id) }
   return openToAppend(layout.memoryFile(id, HISTORY_FILE), options, (present) => {
-    if (!present) return { keep: 0, bytes: Buffer.from(withHistory(null, lines)) }
-    const keep = soundLength(present, lines)
-    const text = sound(present.subarray(0, keep))
+    const keep = present ? soundLength(present, earlier) : 0
+    const text = present && sound(present.subarray(0, keep))
+    const lines = [...earlier, ...(added?.(text ?? '') ?? [])]
+    if (text === null) return { keep, bytes: Buffer.from(withHistory(null, lines)) }
     return { keep, bytes: Buffer.from(withHistory(text, lines).slice(text.length)) }
   })
 }
@@ -45,8 +51,8 @@ function soundLength(bytes: Buffer, lines: readonly string[]): number {
 }
 
 const LINE_FEED = 0x0a
-/** So many bytes of a line are its time. */
-const LINE_START = '- 2026-01-01T00:00:00.000Z'.length
+/** So many bytes of a line are its time, at least. */
+const LINE_START = '- 2026-01-01 00:00'.length
 
 export function syncHistory(layout: Layout, id: string, isNew: boolean): Promise<void> {
   return syncAppended(layout.memoryFile(id, HISTORY_FILE), isNew)

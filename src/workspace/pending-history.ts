@@ -8,7 +8,7 @@ import type { OpenAppendix } from '../files/append-file.ts'
 import { hashOf } from '../files/decoded.ts'
 import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
-import { withHistory } from '../markdown/history-file.ts'
+import { hasLine, shortTimes, withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { actText, type HistoryAct } from '../model/history-act.ts'
 import type { Database, Run } from '../state/database.ts'
@@ -41,8 +41,8 @@ export interface NotedAct {
 
 export interface PendingHistory {
   /**
-   * Adds lines to the transaction of what is published in this turn; after it they are appended. Returns what history.md
-   * will have then; null if its hash is not `known` ('' without a file), or if lines cannot be appended to it.
+   * Adds lines, with their times cut to the minute, to the transaction of what is published in this turn; after it they
+   * are appended. Returns what history.md will have then; null if its hash is not `known` ('' without a file), or if lines cannot be appended to it.
    */
   add(caseId: string, lines: readonly string[], known: string): Buffer | null
   /** Whether history.md does not have lines yet that `add` returned it with. Appends what it can. */
@@ -113,17 +113,31 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
     return (run) => stored.settle(run, taken)
   }
 
-  function add(caseId: string, texts: readonly string[], known: string): Buffer | null {
+  function add(caseId: string, exact: readonly string[], known: string): Buffer | null {
+    // a service that was killed may have written an act and not have noted that
+    const texts = exact.filter((text) => !stored.has(caseId, text))
     if (texts.length === 0) return null
     const earlier = textsOf(waiting.get(caseId) ?? [])
-    const file = opened(caseId, [...earlier, ...texts])
+    const others = [...earlier, ...textsOf(unsynced.get(caseId) ?? [])].join('\n')
+    let written: string[] | null = null
+    const file = opened(caseId, earlier, (present) => {
+      written ??= shortTimes(texts, (line) => hasLine(present, line) || hasLine(others, line))
+      return written
+    })
     const isPublished = file !== null && hashesWith(file.present, earlier).includes(known)
-    const added = texts.map((text) => ({ id: next++, text, isCommitted: false, isPublished }))
+    // if the file cannot be read, with their exact times, which no other line has
+    const added = (written ?? texts).map((text) => ({
+      id: next++,
+      text,
+      isCommitted: false,
+      isPublished,
+    }))
     push(waiting, caseId, added)
     database.write(
       (run) => {
         for (const { id, text } of added)
           stored.add(run, { id, case_id: caseId, kind: 'line', text })
+        stored.wrote(run, caseId, texts)
       },
       () => {
         for (const line of added) line.isCommitted = true
@@ -134,9 +148,13 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
   }
 
   /** Null if lines cannot be appended to the file now. */
-  function opened(caseId: string, texts: readonly string[]): OpenAppendix | null {
+  function opened(
+    caseId: string,
+    earlier: readonly string[],
+    added: (present: string) => string[],
+  ): OpenAppendix | null {
     try {
-      return openHistory(layout, caseId, texts)
+      return openHistory(layout, caseId, { earlier, added })
     } catch (error) {
       failed(caseId, 'written', error)
       return null
@@ -151,7 +169,8 @@ export function createPendingHistory(deps: PendingHistoryDeps): PendingHistory {
       return
     }
     try {
-      if ((file ?? openHistory(layout, caseId, textsOf(ready))).write()) made.add(caseId)
+      if ((file ?? openHistory(layout, caseId, { earlier: textsOf(ready) })).write())
+        made.add(caseId)
       takeFrom(waiting, caseId, ready)
       push(unsynced, caseId, ready)
       syncIn(SYNC_MS)

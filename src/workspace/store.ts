@@ -9,7 +9,7 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { removeFolder } from '../files/remove-folder.ts'
 import type { GitActivity } from '../git/activity.ts'
 import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
-import { historyLine, withHistory } from '../markdown/history-file.ts'
+import { historyLine, shortTimes, withHistory } from '../markdown/history-file.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseContents, type Decide, type Edit, sessionOf } from '../model/case-contents.ts'
@@ -205,7 +205,7 @@ export function createStore(deps: StoreDeps): Store {
     return whenGitIdle(id, async () => {
       const text = await textOf()
       const name = by.from === 'import' ? 'imported' : 'created'
-      const lines = [historyLine({ act: { name } }, by, at)]
+      const lines = shortTimes([historyLine({ act: { name } }, by, at)])
       const history = withHistory(null, lines)
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) {

@@ -91,7 +91,7 @@ export async function stageEdit(
       return made(place, text)
     }
     case 'new-proof': {
-      const text = newProofText(edit.proof, edit.content)
+      const text = newProofText(edit.proof, edit.content, edit.summary)
       mustFit(file, text, MAX_PROOF_BYTES)
       await makeInnerFolder(layout.proofs(id))
       const { image } = edit.proof

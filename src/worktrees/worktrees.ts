@@ -208,7 +208,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
 function appliedAct(note: WorktreeNote, onto: string | null, commit: string, at: string): TimedAct {
   const text = `branch ${note.branch}${onto === null ? '' : ` into ${onto}`}`
   const session = note.number
-  return { at, act: { name: 'work_applied', session, commit: commit.slice(0, 12) }, text }
+  return { at, act: { name: 'work_applied', session, commit: commit.slice(0, 8) }, text }
 }
 
 function discardedAct(

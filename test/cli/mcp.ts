@@ -222,7 +222,7 @@ t.test('the tools', async (t) => {
     const { json } = await here.run('show', 'Pass the clock', '1', '--json')
     t.match(json, { origin: 'terminal', provider: 'claude', plan: 'Pass it.' })
     const history = (await here.run('show', 'Pass the clock', '--history')).stdout
-    t.match(history, /claude: session 1 plan ready/, 'by its name')
+    t.match(history, /claude: session 1: a plan is ready/, 'by its name')
     const intent = {
       case: 'Pass the clock',
       intent: 'Pass it.',

@@ -81,7 +81,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /\$ casefile resolve .*\n.*RESOLVED/,
     /src\/token\.js \| 2 \+-/,
     /\$ casefile show "right after" --history/,
-    /session 1 plan sent/,
+    /session 1: sent the plan back/,
     /In your own project:\n {2}\$ .* init .*\n {2}\$ .* serve --open/,
     /The workspace is kept: /,
     /To serve it: .* serve --root .* --state-dir /,

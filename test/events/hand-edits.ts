@@ -296,8 +296,8 @@ t.test('a session file deleted by hand is a line of the history', async (t) => {
   const text = readFileSync(file)
   const told = async (count: number) => {
     const all = () => String(readFileSync(app.file(ref.case_id, 'history.md')))
-    while ((all().match(/ deleted by hand$/gm)?.length ?? 0) < count) await delay(5)
-    return all().match(/[^·]+ deleted by hand$/gm)
+    while ((all().match(/ deleted session 1 by hand$/gm)?.length ?? 0) < count) await delay(5)
+    return all().match(/[^·]+ by hand$/gm)
   }
   const shown = async () => {
     const { state, problems } = (await app.request('GET', `/cases/${ref.case_id}`)).json
@@ -307,7 +307,7 @@ t.test('a session file deleted by hand is a line of the history', async (t) => {
   while (app.service.running.size > 0) await setImmediate()
   await published.newEvents()
   rmSync(file)
-  t.same(await told(1), [' session 1 deleted by hand'])
+  t.same(await told(1), [' deleted session 1 by hand'])
   t.strictSame(await published.newWords(), [], 'no state of it is invented')
   t.strictSame(await shown(), ['PLANNING', []])
   const next = await newSession(app, ref.case_id, {})
@@ -319,7 +319,7 @@ t.test('a session file deleted by hand is a line of the history', async (t) => {
   await app.close()
   rmSync(file)
   await app.restart()
-  t.match((await told(2))?.[1], ' session 1 deleted by hand', 'while no service ran')
+  t.match((await told(2))?.[1], ' deleted session 1 by hand', 'while no service ran')
   rmSync(app.file(ref.case_id, 'sessions', '2.md'))
   const last = await newSession(app, ref.case_id, {})
   t.match((await app.request('GET', last.path)).json, { number: 3 }, 'also after a restart')

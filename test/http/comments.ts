@@ -157,7 +157,7 @@ t.test('revise sends the note and the drafts', async (t) => {
   const history = await must(app, 'GET', `/cases/${ref.case_id}/history`)
   t.match(
     history.find(({ kind }: { kind: string }) => kind === 'sent_back'),
-    { what: 'session 1 plan sent back (2 comments)', text: 'Again, please.' },
+    { what: 'session 1: sent the plan back with 2 comments', text: 'Again, please.' },
   )
 })
 

@@ -1,6 +1,12 @@
 import t from 'tap'
-import { countedProof, newProofText, readProof } from '../../src/markdown/proof-file.ts'
+import {
+  contentHash,
+  countedProof,
+  newProofText,
+  readProof,
+} from '../../src/markdown/proof-file.ts'
 import type { Counted } from '../../src/model/proof.ts'
+import { proofSummary } from '../../src/model/proof-summary.ts'
 import { CASE_ID, NOW, PROOF } from '../fixtures/records.ts'
 
 const ORIGIN = { id: 'p1', case_id: CASE_ID, created_at: NOW }
@@ -128,4 +134,29 @@ t.test('text outside the fence is no part of the proof', async (t) => {
   t.strictSame(lines('```\nok\n```\n\nmore\n'), ['outside_fence 5'])
   t.strictSame(lines('```\nok\n```\n'), [])
   t.strictSame(lines('no fence\n'), [])
+})
+
+t.test('a summary above the fence names the artifact, and is no part of the content', async (t) => {
+  const session = { number: 1 }
+  const tests = { run: 23, passed: 23, failed: 0 }
+  const patch = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n'
+  const parts = { tests: null, is_diff: false, artifact: undefined, type: 'operator-note' }
+  t.equal(proofSummary({ ...parts, tests }, '', null), '23 of 23 tests passed')
+  t.equal(
+    proofSummary({ ...parts, is_diff: true, artifact: '1-changes.patch' }, patch, session),
+    '1 file, +1 −1 · 1-changes.patch · session 1',
+  )
+  t.equal(proofSummary(parts, 'I looked', session), 'operator-note · session 1')
+  t.equal(proofSummary(parts, 'I looked', null), '')
+  const summary = proofSummary({ ...parts, tests, artifact: '1-test.tap' }, TAP, session)
+  const sha256 = contentHash(TAP)
+  const text = newProofText({ ...PROOF, ...COUNTED, sha256 }, TAP, summary)
+  t.match(text, /\n---\n\n23 of 23 tests passed · 1-test\.tap · session 1\n\n```text\n/)
+  const whole = readProof(text, ORIGIN)
+  t.match(whole, { content: TAP, problems: [], value: { artifact: '1-test.tap', intact: true } })
+  const edited = readProof(text.replace(summary, 'As I said.'), ORIGIN)
+  t.match(edited, { content: TAP, problems: [], value: { artifact: undefined, intact: true } })
+  t.match(readProof(text.replace(summary, 'One.\nTwo.'), ORIGIN).problems, [
+    { code: 'outside_fence' },
+  ])
 })

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { historyLine, readHistory } from '../../src/markdown/history-file.ts'
+import { historyLine, readHistory, shortTimes } from '../../src/markdown/history-file.ts'
 import type { CaseContents, Edit } from '../../src/model/case-contents.ts'
 import { FIELD_LIST } from '../../src/model/case-fields.ts'
 import { CASE_STATES, SESSION_TYPES } from '../../src/model/case-state.ts'
 import { CHANNELS } from '../../src/model/channels.ts'
 import type { HistoryEntry } from '../../src/model/history.ts'
-import { approverIn, doubtText, lastStateChange } from '../../src/model/history.ts'
+import { approverIn, doubtText, stateAfterEntries } from '../../src/model/history.ts'
 import {
   ACT_NAMES,
   actText,
@@ -29,7 +29,7 @@ const item = { description: 'D', type: 'log', required: true }
 
 function acts(edit: Edit, folder: CaseContents = folderWith()): string[] {
   return actsOf(folder, edit, { who: 'Ada', from: 'console' }).map(({ act, text }) =>
-    [actText(act), ...(text === undefined ? [] : [text])].join(' | '),
+    actText(act, text),
   )
 }
 
@@ -43,77 +43,70 @@ t.test('the acts of an edit of a case', async (t) => {
       'a state',
       caseEdit({ fields: { state: 'BLOCKED', reason: 'Why' } }),
       at('OPEN'),
-      ['OPEN → BLOCKED | Why'],
+      ['moved the case from OPEN to BLOCKED · Why'],
     ],
     [
       'with an outcome',
       caseEdit({ fields: { state: 'WONT_FIX', outcome: 'WontFix' } }),
       at('OPEN'),
-      ['OPEN → WONT_FIX (WontFix)'],
+      ['moved the case from OPEN to WONT_FIX as WontFix'],
     ],
     [
       'the same state',
       caseEdit({ fields: { state: 'OPEN' } }),
       at('OPEN'),
-      ['confirmed state OPEN'],
+      ['confirmed the state OPEN'],
     ],
     [
-      'RESOLVED by what was verified',
+      'RESOLVED',
       caseEdit({ fields: { state: 'RESOLVED' } }),
-      at('VERIFYING', {
-        proofs: [
-          verified,
-          { ...verified, id: 'p2', accepted: 'x' },
-          verified,
-          { ...verified, intact: false, type: 'no' },
-        ],
-      }),
-      ['VERIFYING → RESOLVED | the proof gate is open: verified log, log (accepted)'],
+      at('VERIFYING', { proofs: [verified] }),
+      ['resolved the case'],
     ],
     [
       'from RESOLVED with the gate shut',
       caseEdit({ fields: { state: 'OPEN' } }),
       at('RESOLVED'),
-      ['VERIFYING → OPEN'],
+      ['moved the case from VERIFYING to OPEN'],
     ],
     [
       'outcome and reason',
       caseEdit({ fields: { outcome: null, reason: 'R' } }),
       at('OPEN'),
-      ['edited outcome | none', 'edited reason | R'],
+      ['edited outcome · none', 'edited reason · R'],
     ],
     [
       'other fields',
       caseEdit({ fields: { title: 'T', tags: [] } }),
       at('OPEN'),
-      ['edited title, tags | title: T'],
+      ['edited title, tags · title: T'],
     ],
     [
       'an item',
       caseEdit({ addItem: item }),
       at('OPEN'),
-      ['added checklist item | D (log, required)'],
+      ['added a checklist item: D (log, required)'],
     ],
     [
       'an item that shuts the gate',
       caseEdit({ addItem: { ...item, type: 'diff' } }),
       at('RESOLVED', { proofs: [verified] }),
       [
-        'added checklist item | D (diff, required)',
-        'RESOLVED → VERIFYING | case.md says RESOLVED, and the proof gate is shut now',
+        'added a checklist item: D (diff, required)',
+        'moved the case from RESOLVED to VERIFYING · case.md says RESOLVED, and the proof gate is shut now',
       ],
     ],
     [
       'acts of its own',
       { ...caseEdit({ fields: { state: 'OPEN' } }), acts: [{ act: { name: 'imported' } }] } as Edit,
       at('BLOCKED'),
-      ['imported'],
+      ['imported the case'],
     ],
     [
-      'an ignored state',
+      'a state that a session sets beside an ignored one',
       { file: 'ignored-state', state: 'PLANNING' },
       at('OPEN'),
-      ['OPEN → PLANNING'],
+      [],
     ],
   ]
   for (const [name, edit, folder, wanted] of rows) t.strictSame(acts(edit, folder), wanted, name)
@@ -123,7 +116,10 @@ t.test('the acts of an edit of a case', async (t) => {
     ['edited title', 'edited checklist'],
   )
   t.strictSame(fileActs(folderWith(), CASE), [])
-  t.equal(actText(renumberedAct(SESSION, { from: 2, to: 3 }).act), 'session 3 renumbered from 2')
+  t.equal(
+    actText(renumberedAct(SESSION, { from: 2, to: 3 }).act),
+    'session 3: was session 2 before',
+  )
 })
 
 t.test('the acts of proof', async (t) => {
@@ -137,13 +133,13 @@ t.test('the acts of proof', async (t) => {
   })
   const folder = folderWith({ sessions: [session] })
   t.strictSame(acts(added({}), folder), [
-    'proof 0123abcd (test-log) attached to session 2 | 2 tests: 2 passed, 0 failed',
+    'attached test-log proof to session 2: 2 of 2 passed (0123abcd)',
   ])
   t.strictSame(acts(added({ session_id: null, type: 'log', tests: null })), [
-    'proof 0123abcd (log) attached',
+    'attached log proof (0123abcd)',
   ])
   t.strictSame(acts(added({ tests: { run: 1, passed: 0, failed: 1 } }), folder), [
-    'proof 0123abcd (test-log) attached to session 2 | 1 of 1 test failed',
+    'attached test-log proof to session 2 (0123abcd) · 1 of 1 test failed',
   ])
   const verify = (accepted: string | null): Edit => ({
     file: 'proof',
@@ -154,11 +150,11 @@ t.test('the acts of proof', async (t) => {
   const waits = (parts: object = {}) =>
     at('RESOLVED', { proofs: [{ ...verified, verified: false, ...parts }] })
   t.strictSame(acts(verify(null), waits()), [
-    'proof 0123abcd (log) verified',
-    'VERIFYING → RESOLVED | case.md says RESOLVED, and the proof gate is open now',
+    'verified log proof (0123abcd)',
+    'resolved the case · case.md says RESOLVED, and the proof gate is open now',
   ])
-  t.match(acts(verify('Known'), waits()), ['proof 0123abcd (log) accepted | Known'])
-  t.match(acts(verify('Known'), waits({ accepted: 'Known' })), ['proof 0123abcd (log) verified'])
+  t.match(acts(verify('Known'), waits()), ['accepted log proof (0123abcd) · Known'])
+  t.match(acts(verify('Known'), waits({ accepted: 'Known' })), ['verified log proof (0123abcd)'])
   t.strictSame(acts({ ...verify(null), verification: null } as Edit, waits()), [])
   t.strictSame(acts({ ...verify(null), id: 'gone' } as Edit, waits()), [])
 })
@@ -169,9 +165,7 @@ function ofLast(...lines: Lines): string[] {
   const trail = trailOf(...lines)
   const session: Session = { ...SESSION, trail: trail.slice(0, -1) }
   return sessionActs(session, trail.slice(-1), {}, 'terminal').map(({ act, text, who }) =>
-    [...(who === undefined ? [] : [who]), actText(act), ...(text === undefined ? [] : [text])].join(
-      ' | ',
-    ),
+    [...(who === undefined ? [] : [who]), actText(act, text)].join(' | '),
   )
 }
 
@@ -182,51 +176,54 @@ t.test('the acts of a session', async (t) => {
   const plan: Lines[0] = ['plan_written', { sha256: HASH }]
   const reason = (line: Lines[0], text: string): Lines[0] => [line[0], { ...line[1], reason: text }]
   const rows: [Lines, string[]][] = [
-    [[['session_created', {}]], ['session 2 started (implementing, runbook)']],
+    [[['session_created', {}]], ['started session 2 (runbook)']],
     [
       [['session_created', { again: 1, note: 'N' }]],
-      ['session 2 started (implementing, runbook) | again after session 1: N'],
+      ['started session 2 (runbook) · again after session 1: N'],
     ],
-    [[['session_created', { note: 'N' }]], ['session 2 started (implementing, runbook) | N']],
-    [[plan, plan], ['session 2 plan ready (revision 2, 0123456789ab)']],
+    [[['session_created', { note: 'N' }]], ['started session 2 (runbook) · N']],
+    [[plan, plan], ['session 2: a plan is ready, revision 2 (01234567)']],
     [
       [plan, back, plan],
       [
-        'session 2 plan ready (revision 2, 0123456789ab) | The new plan is identical to the one sent back.',
+        'session 2: a plan is ready, revision 2 (01234567) · The new plan is identical to the one sent back.',
       ],
     ],
     [
       [['plan_edited', { by: 'hand', sha256: HASH }]],
-      ['session 2 plan edited by hand (0123456789ab)'],
+      ['session 2: edited the plan by hand (01234567)'],
     ],
-    [[['plan_edited', { by: 'request', sha256: HASH }]], ['session 2 plan edited (0123456789ab)']],
+    [[['plan_edited', { by: 'request', sha256: HASH }]], ['session 2: edited the plan (01234567)']],
     [
       [['plan_approved', { by: 'Bob', via: 'console', plan_sha256: HASH, note: 'Go' }]],
-      ['Bob | session 2 approved in the console (plan 0123456789ab) | Go'],
+      ['Bob | session 2: approved the plan in the console (01234567) · Go'],
     ],
     [
       [['plan_approved', { plan_sha256: HASH }]],
-      ['session 2 approved in the terminal (plan 0123456789ab)'],
+      ['session 2: approved the plan in the terminal (01234567)'],
     ],
     [
       [['plan_approved', { plan_sha256: HASH, approved_via: 'mcp' }]],
-      ['session 2 approved by MCP (plan 0123456789ab)'],
+      ['session 2: approved the plan by MCP (01234567)'],
     ],
     [
       [['queued', { waits_for: { number: 1, title: 'T' } }]],
-      ['session 2 waits in line | after session 1 of “T”'],
+      ['session 2: waits in line · after session 1 of “T”'],
     ],
-    [[['queued', { waits_for: null }]], ['session 2 waits in line']],
+    [[['queued', { waits_for: null }]], ['session 2: waits in line']],
     [
       [['plan_approved'], ['queued'], ['session_started']],
-      ['session 2 begins to work after waiting in line'],
+      ['session 2: began to work after waiting in line'],
     ],
     [[['queued'], ['plan_approved'], ['session_started']], []],
-    [[reason(back, 'No.')], ['session 2 plan sent back | No.']],
-    [[['plan_approved'], approved, ['queued'], reason(left, 'R')], ['session 2 left the line | R']],
-    [[['plan_approved'], approved, left], ['session 2 approval withdrawn']],
-    [[reason(movesOf('executing', 'failed')[0]!, 'It broke. ')], ['session 2 failed | It broke']],
-    [[movesOf('executing', 'abandoned')[0]!], ['session 2 abandoned']],
+    [[reason(back, 'No.')], ['session 2: sent the plan back: No.']],
+    [
+      [['plan_approved'], approved, ['queued'], reason(left, 'R')],
+      ['session 2: left the line · R'],
+    ],
+    [[['plan_approved'], approved, left], ['session 2: withdrew the approval']],
+    [[reason(movesOf('executing', 'failed')[0]!, 'It broke. ')], ['session 2: failed: It broke']],
+    [[movesOf('executing', 'abandoned')[0]!], ['session 2: abandoned']],
     [[movesOf('planning', 'plan_ready')[0]!], []],
     [[['tool_call', {}]], []],
   ]
@@ -234,8 +231,8 @@ t.test('the acts of a session', async (t) => {
     const found = ofLast(...lines)
     t.strictSame(found, wanted)
     for (const act of found) {
-      const what = act.split(' | ').find((part) => part.startsWith('session'))!
-      t.equal(sessionOf(parseAct(what)!), 2, `${what} is read`)
+      const what = act.split(' | ').at(-1)!
+      t.equal(sessionOf(parseAct(what)!.act), 2, `${what} is read`)
     }
   }
   const trail = trailOf(['comments_sent', { count: 2, note: 'N' }], back)
@@ -251,8 +248,13 @@ t.test('the acts of a session', async (t) => {
   const done = trailOf(movesOf('executing', 'complete')[0]!)
   t.match(sessionActs({ ...SESSION, trail: [] }, done, { fields }, null), [
     {
-      act: { name: 'run_ended', session: 2, state: 'complete' },
-      text: '1 test: 1 passed, 0 failed; changed a.ts and 2 more (+3 −1)',
+      act: {
+        name: 'run_ended',
+        session: 2,
+        state: 'complete',
+        result: '1 of 1 test passed, 3 files, +3 −1',
+      },
+      text: undefined,
     },
   ])
 })
@@ -260,21 +262,31 @@ t.test('the acts of a session', async (t) => {
 /** For each act, what its fields can be; a field with `undefined` may be missing. */
 const VALUES: { [Name in HistoryAct['name']]: Record<string, readonly unknown[]> } = (() => {
   const session = [1, 12, 999999]
-  const hash = [HASH.slice(0, 12)]
+  const hash = [HASH.slice(0, 8)]
   const by_hand = [undefined, true]
-  const proof = { proof: ['0123abcd'], type: ['log', 'test-log', 'a.b_c'] }
+  const proof = {
+    proof: ['0123abcd'],
+    type: ['log', 'a.b_c'],
+    result: [undefined, '1 of 2 passed'],
+  }
+  const known = {
+    proof: ['0123abcd'],
+    artifact: ['1-test.tap', '12-a b'],
+    item: [undefined, 'All tests pass', 'a "b" (c): d'],
+    result: [undefined, '23 of 23 passed'],
+  }
   const one = { session }
   return {
     created: { by_hand },
     imported: {},
     state_changed: {
       from: CASE_STATES,
-      to: CASE_STATES,
+      to: CASE_STATES.filter((state) => state !== 'RESOLVED'),
       outcome: [undefined, 'WontFix'],
       by_hand,
     },
     state_confirmed: { to: CASE_STATES },
-    answered: { question: [undefined, 'Why?', '"', 'Say "no" (or not)…', 'x'.repeat(119)] },
+    answered: { from: ['NEEDS_USER_INPUT'], to: CASE_STATES },
     commented: {},
     edited: { fields: [['title'], ['title', 'tags'], FIELD_LIST.map(({ name }) => name)], by_hand },
     item_added: {},
@@ -283,7 +295,7 @@ const VALUES: { [Name in HistoryAct['name']]: Record<string, readonly unknown[]>
       type: SESSION_TYPES,
       provider: ['claude', 'my-agent.2', 'x'.repeat(64)],
     },
-    plan_ready: { session, revision: [1, 12], hash },
+    plan_ready: { session, revision: [undefined, 2, 12], steps: [undefined, 1, 2], hash },
     plan_edited: { session, hash, by_hand },
     plan_sent_back: { session, comments: [undefined, 1, 2, 30] },
     plan_approved: { session, hash, where: [undefined, ...CHANNELS] },
@@ -291,14 +303,23 @@ const VALUES: { [Name in HistoryAct['name']]: Record<string, readonly unknown[]>
     queue_left: one,
     approval_withdrawn: one,
     work_begun: one,
-    run_ended: { session, state: ['complete', 'failed', 'abandoned'] },
+    run_ended: {
+      session,
+      state: ['complete', 'failed', 'abandoned'],
+      result: [
+        undefined,
+        '1 of 1 test passed',
+        '1 file, +1 −0',
+        '2 of 3 tests passed, 2 files, +1 −1',
+      ],
+    },
     work_applied: { session, commit: hash },
     worktree_discarded: one,
     renumbered: { session, before: session },
     session_deleted: one,
     proof_attached: { ...proof, session: [undefined, 3] },
-    proof_verified: { ...proof, by_hand },
-    proof_accepted: proof,
+    proof_verified: { ...known, by_hand },
+    proof_accepted: known,
     proof_changed: { ...proof, by_hand: [true] },
     proof_deleted: { ...proof, by_hand: [true] },
   }
@@ -313,18 +334,25 @@ function everyAct(name: HistoryAct['name']): HistoryAct[] {
   return all as unknown as HistoryAct[]
 }
 
+const RESOLVED: HistoryAct[] = [
+  { name: 'state_changed', to: 'RESOLVED' },
+  { name: 'state_changed', to: 'RESOLVED', outcome: 'WontFix', by_hand: true },
+]
+
 t.test('every act is read from its line as it was written', async (t) => {
   const texts = new Map<string, HistoryAct>()
   for (const name of ACT_NAMES) {
-    for (const act of everyAct(name)) {
+    for (const act of everyAct(name).concat(name === 'state_changed' ? RESOLVED : [])) {
       const text = actText(act)
       t.notOk(texts.has(text), `${text} says one thing`)
       texts.set(text, act)
-      if (!isDeepStrictEqual(parseAct(text), act)) t.strictSame(parseAct(text), act, text)
-      const line = historyLine({ act, text: 'Why' }, { who: 'Ada' }, minute(1))
-      const [entry] = readHistory(line)
-      if (entry?.what !== text || entry.text !== 'Why' || !isDeepStrictEqual(entry.act, act))
-        t.match(entry, { what: text, text: 'Why', act }, line)
+      const read = parseAct(text)
+      if (!isDeepStrictEqual(read, { act, text: null })) t.strictSame(read?.act, act, text)
+      const why = 'Why · 1 of 2 passed: or (0123abcd)'
+      const [line] = shortTimes([historyLine({ act, text: why }, { who: 'Ada' }, minute(1))])
+      const [entry] = readHistory(line!)
+      if (entry?.what !== text || entry.text !== why || !isDeepStrictEqual(entry.act, act))
+        t.match(entry, { what: text, text: why, act }, line!)
       for (const other of [`x${text}`, `${text} by me`, `${text}\n`])
         if (parseAct(other)) t.strictSame(parseAct(other), null, other)
     }
@@ -332,40 +360,100 @@ t.test('every act is read from its line as it was written', async (t) => {
   t.ok(texts.size > 700)
 })
 
-t.test('the kind of an act is known by its text', async (t) => {
-  const rows: [what: string, kind: string | null][] = [
-    ['created', 'created'],
-    ['created by hand', 'created'],
+t.test('lines of older versions say the same acts', async (t) => {
+  const rows: [before: string, now: string | null][] = [
+    ['created', 'created the case'],
+    ['created by hand', 'created the case by hand'],
     ['created x', null],
-    ['imported', 'imported'],
-    ['OPEN → BLOCKED', 'state'],
-    ['OPEN → BLOCKED (Duplicate)', 'state'],
-    ['OPEN → NEEDS_USER_INPUT', 'question'],
+    ['imported', 'imported the case'],
+    ['OPEN → BLOCKED', 'moved the case from OPEN to BLOCKED'],
+    [
+      'OPEN → WONT_FIX (WontFix) by hand',
+      'moved the case from OPEN to WONT_FIX as WontFix by hand',
+    ],
+    ['VERIFYING → RESOLVED (FeatureShipped)', 'resolved the case: FeatureShipped'],
+    ['OPEN → NEEDS_USER_INPUT', 'asks (OPEN → NEEDS_USER_INPUT)'],
     ['OPEN → NOWHERE', null],
     ['OPEN → BLOCKEDx', null],
-    ['answered "Why?"', 'answer'],
-    ['session 1 approved (plan 0123456789ab)', 'approved'],
+    ['confirmed state OPEN', 'confirmed the state OPEN'],
+    ['edited case.md by hand (title, tags)', 'edited title, tags by hand'],
+    ['added checklist item', 'added a checklist item'],
+    ['session 1 started (implementing, runbook)', 'started session 1 (runbook)'],
+    ['session 1 started (verifying, my-agent)', 'started session 1 (verifying, my-agent)'],
+    ['session 1 plan ready (revision 1, 0123456789ab)', 'session 1: a plan is ready (01234567)'],
+    [
+      'session 1 plan ready (revision 2, 0123456789ab)',
+      'session 1: a plan is ready, revision 2 (01234567)',
+    ],
+    [
+      'session 1 plan edited by hand (0123456789ab)',
+      'session 1: edited the plan by hand (01234567)',
+    ],
+    ['session 12 plan sent back (1 comment)', 'session 12: sent the plan back with 1 comment'],
+    [
+      'session 1 approved in the console (plan 0123456789ab)',
+      'session 1: approved the plan in the console (01234567)',
+    ],
     ['session 1 approved (plan 0123456789)', null],
-    ['session 12 plan sent back (1 comment)', 'sent_back'],
-    ['session 1 applied (commit 0123456789ab)', 'worktree'],
-    ['session 1 worktree discarded', 'worktree'],
-    ['session 1 deleted by hand', 'deleted'],
-    ['proof 0123abcd (log) deleted by hand', 'deleted'],
-    ['proof 0123abcd (log) changed by hand', 'proof'],
-    ['edited title', 'edit'],
-    ['session 2 renumbered from 1', 'edit'],
+    ['session 1 waits in line', 'session 1: waits in line'],
+    ['session 1 left the line', 'session 1: left the line'],
+    ['session 1 approval withdrawn', 'session 1: withdrew the approval'],
+    [
+      'session 1 begins to work after waiting in line',
+      'session 1: began to work after waiting in line',
+    ],
+    ['session 1 complete', 'session 1: finished'],
+    ['session 1 failed', 'session 1: failed'],
+    ['session 1 applied (commit 0123456789ab)', 'session 1: applied the work (01234567)'],
+    ['session 1 worktree discarded', 'session 1: discarded the worktree'],
+    ['session 1 deleted by hand', 'deleted session 1 by hand'],
+    ['session 2 renumbered from 1', 'session 2: was session 1 before'],
+    [
+      'proof 0123abcd (test-log) attached to session 1',
+      'attached test-log proof to session 1 (0123abcd)',
+    ],
+    ['proof 0123abcd (log) attached by hand', 'attached log proof by hand (0123abcd)'],
+    ['proof 0123abcd (log) verified', 'verified log proof (0123abcd)'],
+    ['proof 0123abcd (log) accepted', 'accepted log proof (0123abcd)'],
+    ['proof 0123abcd (log) changed by hand', 'changed log proof by hand (0123abcd)'],
+    ['proof 0123abcd (log) deleted by hand', 'deleted log proof by hand (0123abcd)'],
     ['I approved session 1', null],
   ]
-  const kind = (what: string) => {
-    const act = parseAct(what)
-    return act && kindOf(act)
+  for (const [before, now] of rows) {
+    const [entry] = readHistory(`- 2026-11-20T09:55:12.310Z · Ada · ${before} · Why`)
+    if (now === null) t.equal(entry?.kind, 'note', before)
+    else
+      t.match(entry, { what: now, text: 'Why', act: parseAct(now)!.act, at: /12\.310Z$/ }, before)
   }
-  for (const [what, wanted] of rows) t.equal(kind(what), wanted, what)
-  const entry = (what: string) => ({ act: parseAct(what) }) as HistoryEntry
-  t.match(lastStateChange(['OPEN → BLOCKED', 'BLOCKED → NEEDS_USER_INPUT', 'created'].map(entry)), {
-    from: 'BLOCKED',
-    to: 'NEEDS_USER_INPUT',
-  })
+  t.match(parseAct('answered "Why?" · So'), { act: { name: 'answered' }, text: 'So' })
+})
+
+t.test('what an act means', async (t) => {
+  const kinds: Record<string, string> = {
+    'asks: Why? (OPEN → NEEDS_USER_INPUT)': 'question',
+    'moved the case from OPEN to NEEDS_USER_INPUT as NeedsUserInput': 'question',
+    'answers: So. (NEEDS_USER_INPUT → OPEN)': 'answer',
+    'session 12: sent the plan back: No.': 'sent_back',
+    'deleted session 1 by hand': 'deleted',
+  }
+  for (const [what, kind] of Object.entries(kinds)) t.equal(kindOf(parseAct(what)!.act), kind, what)
+  const state = (...sentences: string[]) =>
+    stateAfterEntries(
+      sentences.map((sentence): HistoryEntry => {
+        const { act } = parseAct(sentence)!
+        return { act, session: sessionOf(act) } as HistoryEntry
+      }),
+    )
+  const begun = ['moved the case from BLOCKED to OPEN', 'started session 1 (runbook)']
+  const approved = [...begun, 'session 1: approved the plan (01234567)']
+  t.equal(state('created the case', 'started session 1 (runbook)'), null)
+  t.equal(state(...begun), 'PLANNING')
+  t.equal(state(...approved), 'IMPLEMENTING')
+  t.equal(state(...approved, 'session 1: waits in line'), 'PLANNING')
+  t.equal(state(...approved, 'session 1: failed'), 'IMPLEMENTING')
+  t.equal(state(...approved, 'session 1: 1 of 1 test passed'), 'VERIFYING')
+  t.equal(state(...approved, 'resolved the case: Duplicate'), 'RESOLVED')
+  t.equal(state(...begun, 'answers: So. (NEEDS_USER_INPUT → OPEN)'), 'OPEN')
   t.strictSame(approverIn({ by: 7, via: 'nowhere' }), { by: null, via: null })
   t.equal(doubtText({ source: 'file', kind: 'state' }), '(not recorded by Casefile)')
   t.equal(doubtText({ source: 'git', kind: 'state' }), '(by git)')
@@ -373,6 +461,8 @@ t.test('the kind of an act is known by its text', async (t) => {
     t.equal(doubtText({ source, kind: 'state' }), null)
   t.equal(doubtText({ source: 'file', kind: 'note' }), null)
 })
+
+const APPROVED: HistoryAct = { name: 'plan_approved', session: 2, hash: HASH.slice(0, 8) }
 
 t.test('what is older than history.md comes from the other files', async (t) => {
   const trail = trailOf(
@@ -390,33 +480,35 @@ t.test('what is older than history.md comes from the other files', async (t) => 
       ({ who, what, source }) => `${what.replace(/ \(.*/, '')} ${who} ${source}`,
     )
   const all = [
-    'created null derived',
-    'session 2 started null derived',
-    'session 2 plan ready claude derived',
-    'session 2 approved Ada derived',
-    'proof 0123abcd null derived',
-    'proof 0123abcd null derived',
+    'created the case null derived',
+    'started session 2 null derived',
+    'session 2: a plan is ready claude derived',
+    'session 2: approved the plan Ada derived',
+    'attached test-log proof to session 2 null derived',
+    'verified test-log proof null derived',
   ]
   t.strictSame(derived([]), all)
   const line = (what: string, count: number, who = 'Bob') => ({
     at: minute(count),
     who,
     what,
-    kind: kindOf(parseAct(what)!),
+    kind: kindOf(parseAct(what)!.act),
     source: 'file',
   })
   t.strictSame(
     derived([line('edited title', 2)]),
-    [...all.slice(0, 3), 'edited title Bob file'],
-    'nothing after the first line',
+    [...all.slice(0, 4), 'edited title Bob file'],
+    'nothing after the minute of the first line',
   )
-  t.strictSame(derived([line('created', -5), line('edited title', 2)]), [
-    'created Bob file',
-    ...all.slice(1, 3),
+  t.strictSame(derived([line('created the case', -5), line('edited title', 2)]), [
+    'created the case Bob file',
+    ...all.slice(1, 4),
     'edited title Bob file',
   ])
-  t.strictSame(derived([line('created', -5), line('edited title', -5)]), [
-    'created Bob file',
+  const approved = { ...line('session 2: approved the plan (01234567)', 2), act: APPROVED }
+  t.strictSame(derived([approved]), [...all.slice(0, 3), 'session 2: approved the plan Bob file'])
+  t.strictSame(derived([line('created the case', -5), line('edited title', -5)]), [
+    'created the case Bob file',
     'edited title Bob file',
   ])
 })

@@ -184,7 +184,7 @@ t.test('a session that failed needs the operator, and is planned again', async (
   const created = lastOf(second!.trail, 'session_created')!
   t.match(created.fields, { again: 1, note: 'Print less.' }, 'what the operator said, and no more')
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
-  t.match(history, / · session 2 started \(.*\) · again after session 1: Print less\.\n/)
+  t.match(history, / · started session 2 \(.*\) · again after session 1: Print less\.\n/)
   t.ok(history.split('\n').every((line) => line.length <= 300))
   const { output } = await must(service, 'GET', ref.path)
   const { withTail } = service.service

@@ -290,7 +290,10 @@ t.test('a standing intent lets calls pass that lie within it, once it is trusted
   t.match(trail, RegExp(`plan_approved by=casefile.md via=standing .*standing_sha256=${hash}`))
   t.match(trail, /step_finished step=proof exit=0/)
   t.match(await must(app, 'GET', `/cases/${case_id}/gate`), { open: false }, 'of no proof')
-  t.match(readFileSync(app.file(case_id, 'history.md'), 'utf8'), /approved by a standing intent/)
+  t.match(
+    readFileSync(app.file(case_id, 'history.md'), 'utf8'),
+    /approved the plan by a standing intent/,
+  )
 
   const { id } = await app.newCase({ title: 'Format the docs' })
   const proposing = hookedAgent(app, { case_id: id, session: 'conversation-5' })

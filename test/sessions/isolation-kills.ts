@@ -96,7 +96,7 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
     const history = readFileSync(join(root, 'memory/cases', ref.case_id, 'history.md'), 'utf8')
     const isApplied = existsSync(join(root, `${name}-own.txt`))
     t.equal(
-      history.match(/applied \(commit/g)?.length ?? 0,
+      history.match(/applied the work \(/g)?.length ?? 0,
       isApplied ? 1 : 0,
       `history of ${name}`,
     )

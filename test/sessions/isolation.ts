@@ -121,9 +121,9 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
   t.match(
     history,
-    /session 1 applied \(commit [0-9a-f]{12}\) · branch casefile\/grosse-falsch-1 into main/,
+    /session 1: applied the work \([0-9a-f]{8}\) · branch casefile\/grosse-falsch-1 into main/,
   )
-  t.match(history, /session 1 worktree discarded · branch casefile\/grosse-falsch-1 removed/)
+  t.match(history, /session 1: discarded the worktree · branch casefile\/grosse-falsch-1 removed/)
   t.strictSame(readdirSync(join(service.stateDir, 'worktrees')), [])
   t.strictSame(service.log, [])
   git(root, 'checkout', '-q', '.')

@@ -207,7 +207,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
   ])
   t.match(
     (await historyOf(ref)).join('\n'),
-    /approved by the API .*\nsession 1 waits in line: after session 1 of “First .*”\nsession 1 begins to work after waiting in line\nPLANNING → IMPLEMENTING\n/,
+    /approved the plan by the API .*\nsession 1: waits in line: after session 1 of “First .*”\nsession 1: began to work after waiting in line\n/,
   )
   t.strictSame(await line(), [])
 })
@@ -237,7 +237,7 @@ t.test('what brings a plan back', async (t) => {
     problems: { length: 0 },
   })
   t.match(await must(service, 'GET', `/cases/${untrusted.case_id}`), { state: 'PLANNING' })
-  t.match((await historyOf(workdir)).at(-1), /^session 1 left the line: The working/)
+  t.match((await historyOf(workdir)).at(-1), /^session 1: left the line: The working/)
   t.notOk(all.some(place.hasRun))
   t.notOk(existsSync(join(place.folder, 'ran-mine')) || existsSync(join(place.folder, 'ran-other')))
 })

@@ -89,7 +89,7 @@ t.test('the history of another branch is not that of this session', (t) => {
   const entry = {
     at: '2026-01-02T03:04:05.000Z',
     who: 'Grace',
-    what: 'session 1 worktree discarded',
+    what: 'session 1: discarded the worktree',
     text: 'branch casefile/door-12 removed, all its commits are on another branch',
     kind: 'worktree' as const,
     act: { name: 'worktree_discarded', session: 1 } as const,

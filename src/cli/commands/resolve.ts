@@ -13,6 +13,7 @@ import { commitCommand } from '../output/next-commit.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { statusOf, statusText } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
+import { findEnding } from '../resolve/ending.ts'
 
 export interface StateOptions extends CommandOptions {
   outcome?: string | null
@@ -21,15 +22,30 @@ export interface StateOptions extends CommandOptions {
 
 export function command(): Command {
   const resolve = new Command('resolve')
-    .description('Resolve a case whose proof is verified.')
+    .description('Resolve a case whose proof is verified, or close it without a fix.')
     .addArgument(caseArgument())
     .addOption(fieldOption(CASE_FIELDS.outcome))
     .addOption(fieldOption(CASE_FIELDS.reason))
     .action((name: string, options: StateOptions) =>
-      withService(options, (context) => setState(context, name, 'RESOLVED', options)),
+      withService(options, async (context) => {
+        const id = await resolveCase(context.client, name)
+        const { type } = (await context.client.request('GET', `/cases/${id}`)).body
+        const { state, ...ending } = await findEnding(context, type, options.outcome ?? undefined)
+        return setState(context, id, state, { ...options, ...ending })
+      }),
     )
   return explain(resolve, {
-    examples: [['casefile resolve "sign-in" --outcome ConfirmedCodeBug', 'Resolve it.']],
+    examples: [
+      ['casefile resolve "sign-in"', 'Choose how it ends.'],
+      [
+        'casefile resolve "sign-in" --outcome fixed',
+        'ConfirmedCodeBug, or FeatureShipped for a feature.',
+      ],
+      [
+        'casefile resolve "sign-in" --outcome wont-fix',
+        'Also duplicate and not-a-bug: needs no proof.',
+      ],
+    ],
     exits: [EXIT.unknown, EXIT.gateShut],
   })
 }

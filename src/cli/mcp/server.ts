@@ -4,8 +4,9 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
-import { MAX_WHO, oneLine } from '../../markdown/history-file.ts'
+import { MAX_WHO } from '../../markdown/history-file.ts'
 import { AppError } from '../../model/app-error.ts'
+import { oneLine } from '../../model/one-line.ts'
 import { caseTools } from './case-tools.ts'
 import { commentTools } from './comment-tools.ts'
 import { INSTRUCTIONS } from './instructions.ts'

@@ -4,6 +4,7 @@ import { AppError } from '../../model/app-error.ts'
 import { type CaseContents, type Decide, gateOf } from '../../model/case-contents.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
+import { oneLine } from '../../model/one-line.ts'
 import { actorOf } from '../actor.ts'
 import { filtersFor } from '../case-filter.ts'
 import { caseHistory } from '../case-history.ts'
@@ -244,7 +245,7 @@ export const caseEndpoints = [
       await service.store.comment(id, act, await actorOf(service, c))
       const entries = await caseHistory(service, await service.store.read(id))
       const json: HistoryEntryJson = entries.findLast(
-        (each) => each.at === act.at && each.act?.name === 'commented',
+        (entry) => entry.act?.name === 'commented' && oneLine(entry.text ?? '') === oneLine(text),
       )!
       return answerJson(c, json, 201, { location: `/cases/${id}/history` })
     },

@@ -116,6 +116,7 @@ export const proofEndpoints = [
         id: service.newId(),
         type: type ?? named,
         content,
+        artifact,
         picture: null,
         counted,
         exit_code,

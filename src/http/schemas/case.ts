@@ -192,7 +192,7 @@ export const triageRow = z
     ],
   })
 
-const planOrCommit = z.string().regex(/^[0-9a-f]{12}$/)
+const planOrCommit = z.string().regex(/^[0-9a-f]{8}$/)
 
 const historyAct = z
   .object({
@@ -200,7 +200,8 @@ const historyAct = z
     session: lineNumber.optional().describe('The number of the session.'),
     type: z.string().optional().describe('Of the session, or of the proof.'),
     provider: z.string().optional(),
-    revision: count.optional().describe('Of the plan, from 1.'),
+    revision: count.optional().describe('Of the plan; missing for the first one.'),
+    steps: count.optional().describe('Of the plan.'),
     hash: planOrCommit.optional().describe('The beginning of the SHA-256 of the plan.'),
     comments: count.optional().describe('How many were sent with the plan.'),
     where: z.enum(CHANNELS).optional().describe('Where the plan was approved.'),
@@ -208,13 +209,15 @@ const historyAct = z
       .enum(['complete', 'failed', 'abandoned'])
       .optional()
       .describe('How the session ended.'),
+    result: z.string().optional().describe('Its tests, and what it changed.'),
     commit: planOrCommit.optional(),
     before: lineNumber.optional().describe('The earlier number of the session.'),
     proof: z.string().optional().describe('The first 8 characters of its id.'),
+    artifact: z.string().optional().describe('The file that the proof comes from.'),
+    item: z.string().optional().describe('The item of the checklist that it proves.'),
     from: caseState.optional(),
     to: caseState.optional(),
     outcome: z.string().optional(),
-    question: z.string().optional().describe('Its beginning.'),
     fields: z.array(z.string()).readonly().optional().describe('The fields that were edited.'),
     by_hand: z.literal(true).optional().describe('It was done in the files.'),
   })
@@ -222,9 +225,15 @@ const historyAct = z
 
 export const historyEntry = z
   .object({
-    at: time.nullable().describe('Null for a note without a time.'),
+    at: time
+      .nullable()
+      .describe(
+        'To the minute, as in the file; null for a note without a time. Events and the audit trail are exact.',
+      ),
     who: z.string().nullable().describe('Null if the files do not say.'),
-    what: z.string().describe('Such as `created` or `OPEN → PLANNING`.'),
+    what: z
+      .string()
+      .describe('Such as `created the case` or `moved the case from OPEN to BLOCKED`.'),
     text: z.string().nullable().describe('The reason, question, answer or note, if there is one.'),
     kind: historyKind,
     act: historyAct

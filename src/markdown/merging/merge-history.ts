@@ -1,7 +1,7 @@
+import { compareMinutes } from '../../model/history.ts'
+import { timedLine } from '../history-file.ts'
 import { choose, type Versions } from '../merge.ts'
 import { withLineEnd } from './merge-text.ts'
-
-const ACT = /^- (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) · /
 
 /** Lines that only theirs has, which belong together. */
 interface Chunk {
@@ -80,7 +80,7 @@ function newChunks(
       blanks.push(line)
       continue
     }
-    const act = ACT.exec(key)?.[1]
+    const act = timedLine(key)?.at
     time = act ?? time
     const nth = (seen.get(key) ?? 0) + 1
     seen.set(key, nth)
@@ -103,10 +103,10 @@ function newChunks(
 /** Returns the index behind all acts up to this time, searched from the end. */
 function placeOf(lines: readonly string[], time: string): number {
   for (let index = lines.length, end = index; ; index--) {
-    const act = index === 0 ? undefined : ACT.exec(keyOf(lines[index - 1]!))?.[1]
-    if (index === 0 || (act !== undefined && act <= time)) {
+    const act = index === 0 ? undefined : timedLine(keyOf(lines[index - 1]!))?.at
+    if (index === 0 || (act !== undefined && compareMinutes(act, time) <= 0)) {
       // without an act up to this time: below the heading, above the first act
-      const first = lines.findIndex((line) => ACT.test(keyOf(line)))
+      const first = lines.findIndex((line) => timedLine(keyOf(line)) !== null)
       return index === 0 && first >= 0 ? first : end
     }
     if (act !== undefined) end = index - 1

@@ -1,5 +1,6 @@
 import { CASE_FIELDS, FIELD_LIST, SETTABLE } from '../../model/case-fields.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { usualEndings } from '../../model/outcomes.ts'
 import { stateLabel } from '../../model/state-groups.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
 import { caseReport } from '../shell/addresses.ts'
@@ -177,6 +178,28 @@ function StateForm({ data }: { data: CasePageData }) {
   )
 }
 
+interface EndingProps {
+  label: string
+  /** What it sends; `Other…` shows the field of the outcome. */
+  fields: object
+  checked?: boolean
+}
+
+function Ending({ label, fields, checked = false }: EndingProps) {
+  return (
+    <label class="choice">
+      <input
+        type="radio"
+        name="ending"
+        data-list="fields"
+        value={JSON.stringify(fields)}
+        checked={checked}
+      />
+      {label}
+    </label>
+  )
+}
+
 /** In the banner, once the proof is there. */
 export function ResolveForm({ data }: { data: CasePageData }) {
   const { id, json, etag } = data
@@ -191,6 +214,13 @@ export function ResolveForm({ data }: { data: CasePageData }) {
       data-conflict="The case"
     >
       <input type="hidden" name="state" value="RESOLVED" />
+      <fieldset class="choices">
+        <legend>How does it end?</legend>
+        {usualEndings(json.type).map(({ label, state, outcome }) => (
+          <Ending label={label} fields={{ state, outcome }} />
+        ))}
+        <Ending label="Other…" fields={{}} checked={json.outcome !== null} />
+      </fieldset>
       <CaseFields
         form="resolve"
         fields={STATE_FIELDS}

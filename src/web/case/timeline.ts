@@ -35,7 +35,7 @@ interface TimelineParts {
 
 /**
  * The history of a case for its page, oldest first. Each session is one item, also one that the history does not mention.
- * A change of state that only follows from the act before it is left out.
+ * In histories of older versions, a change of state that only follows from the act before it is left out.
  */
 export function timelineItems({ history, sessions, proofs }: TimelineParts): TimelineItem[] {
   const items: TimelineItem[] = []
@@ -95,6 +95,7 @@ const SAME_MOMENT_MS = 1_000
 
 function follows({ act, text, at }: HistoryEntry, before: HistoryEntry): boolean {
   if (act?.name !== 'state_changed' || text !== null || at === null) return false
+  if (at.endsWith(':00.000Z')) return false
   if (!before.act || !MOVERS.includes(before.act.name) || before.at === null) return false
   return Math.abs(Date.parse(at) - Date.parse(before.at)) <= SAME_MOMENT_MS
 }

@@ -5,6 +5,7 @@ export type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 /** What the form would send; undefined if it has no fields. main.ts lists the attributes that change it. */
 export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {}
+  const chosen: Record<string, unknown> = {}
   const controls = controlsOf(form)
   for (const control of controls) {
     const { name, value, dataset } = control
@@ -14,6 +15,7 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
     else if (control instanceof HTMLInputElement && control.type === 'radio' && !control.checked)
       continue
     else if (dataset.list === 'lines') Object.assign(fields, linesOf(value))
+    else if (dataset.list === 'fields') Object.assign(chosen, JSON.parse(value))
     else if (dataset.list === 'json') fields[name] = JSON.parse(value)
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
@@ -22,7 +24,7 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
     else if (dataset.list === 'commas') fields[name] = split(value, ',')
     else fields[name] = value
   }
-  return controls.length === 0 ? undefined : fields
+  return controls.length === 0 ? undefined : { ...fields, ...chosen }
 }
 
 /** Those that are sent. */

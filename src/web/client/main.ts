@@ -21,7 +21,8 @@ import { startTimes } from './times.ts'
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
  *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line;
- *                      `lines`: as `line` and `end_line`; `json`: the value that the text is in JSON
+ *                      `lines`: as `line` and `end_line`; `json`: the value that the text is in JSON;
+ *                      `fields`: the fields that the text is in JSON, which replace others
  *   data-requirement   the line that the button adds to the proof of a new case (new-case.tsx)
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
