@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { HOOK_AGENTS } from './agent-names.ts'
+import { CHANNELS } from './channels.ts'
 
 /** `other`: an agent without hooks that are understood, which handed in a plan by MCP. */
 export const CONVERSATION_AGENTS = [...HOOK_AGENTS, 'other'] as const
@@ -33,8 +34,20 @@ export const conversationSchema = z.object({
   tool_calls: z.number().int(),
   model: z.string().nullable(),
   transcript: z.string().nullable(),
-  /** What the agent is told at its next prompt. */
+  /** What the agent is told at its next prompt, or when its turn ends. */
   message: z.string().nullable(),
+  /**
+   * The approval that `message` is about. If its session ends before the agent is told, the approval counts for the same
+   * plan of the next session.
+   */
+  approved: z
+    .object({
+      session_id: z.string(),
+      plan_sha256: z.string(),
+      by: z.object({ who: z.string(), from: z.enum(CHANNELS) }),
+    })
+    .nullable()
+    .default(null),
   /**
    * Its plan waits for longer than its hook could. An approval counts once the agent is told, with the next prompt: what it
    * does until then is other work.
@@ -45,3 +58,18 @@ export const conversationSchema = z.object({
 })
 
 export type Conversation = z.output<typeof conversationSchema>
+
+const RESUME: Readonly<Partial<Record<ConversationAgent, string>>> = {
+  claude: 'claude --resume ',
+  codex: 'codex resume ',
+  gemini: 'gemini --resume ',
+  opencode: 'opencode --session ',
+  copilot: 'copilot --resume=',
+  cursor: 'cursor-agent --resume ',
+}
+
+/** The command by which a person resumes a conversation in its folder; null if it is not known. */
+export function resumeCommand({ agent, agent_session }: Conversation): string | null {
+  const command = RESUME[agent]
+  return command && /^[\w-]+$/.test(agent_session ?? '') ? `${command}${agent_session}` : null
+}

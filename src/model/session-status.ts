@@ -1,7 +1,7 @@
 import { counted } from './amounts.ts'
 import { isClosedState } from './attention.ts'
 import { type CaseContents, shownState } from './case-contents.ts'
-import type { Conversation } from './conversation.ts'
+import { type Conversation, resumeCommand } from './conversation.ts'
 import { nextAct, type Status } from './next-act.ts'
 import type { PlanStep } from './plan-step.ts'
 import { failedTestsText } from './proof-objections.ts'
@@ -84,6 +84,10 @@ export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase:
     case 'approved':
       return queue ? inLine(number, queue) : running('Starting…')
     case 'executing':
+      if (terminal?.conversation?.approved) {
+        const detail = `It is told with its next prompt, or when its turn ends. If its terminal is closed, resume it${resumeText(terminal.conversation)}.`
+        return running('The agent does not know yet that its plan is approved.', detail)
+      }
       return terminal ? running(workInTerminal(facts), nextCheck(facts)) : running(working(facts))
     case 'complete': {
       const failures = whatFailed(session, facts.rows)
@@ -182,11 +186,16 @@ function waiting({ session, terminal, planErrors, isBroken, objection }: Session
 
 function waitingInTerminal({ conversation }: TerminalFacts): string {
   if (conversation?.ended_at) {
-    return 'The conversation with the agent has ended. Resume it in the terminal, or abandon this session.'
+    return `The agent's terminal is closed. Decide when you like: it is told when you resume it${resumeText(conversation)}.`
   }
   return conversation?.is_strict
     ? 'The agent waits in its terminal. Only an approval in Casefile counts.'
     : 'The agent waits in its terminal. You can also answer there; the first answer counts.'
+}
+
+function resumeText(conversation: Conversation): string {
+  const command = resumeCommand(conversation)
+  return command === null ? '' : `: ${command}`
 }
 
 function failedText(session: Session): string {

@@ -68,7 +68,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       isChecked: approved === sha256(text),
       isStanding: standing !== undefined,
       letWork: () => {
-        if (standing === undefined) conversations.letWork(session, { plan: text, notes })
+        if (standing === undefined) conversations.letWork(session, { plan: text, notes, by })
       },
     }
     const { folder, home, isolated, worker } = await workerFor(present, session, work)

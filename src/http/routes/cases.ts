@@ -223,7 +223,9 @@ export const caseEndpoints = [
         mustMatch(c, service, present)
         return answerQuestion(present, body.text)
       }
-      return answerCase(c, service, await service.store.update(params.id, answer, options))
+      const answered = await service.store.update(params.id, answer, options)
+      service.conversations.answer(params.id, body.text)
+      return answerCase(c, service, answered)
     },
   }),
 

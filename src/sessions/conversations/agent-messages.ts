@@ -86,10 +86,25 @@ export function approvedText(plan: string, notes: string): string {
   return `The operator approved the plan in Casefile. If you are in plan mode, present exactly this text once more to leave it. Then carry it out; whatever else this prompt asks for needs a plan of its own. The approved text:\n\n${plan}${noted}`
 }
 
+/** The same if the session ended before the agent was told. */
+export function approvedBeforeText(message: string): string {
+  return `${message}\n\nThe service or the machine was restarted meanwhile. Present exactly this text again first: its approval counts.`
+}
+
+/** Whether a message says more than that the plan is approved. */
+export const hasNotes = (message: string) => message.includes(NOTES)
+
+/** What the agent is told about an answer to the question of its case. */
+export const answeredText = (answer: string) =>
+  `The operator answered the question of the case in Casefile:\n\n${answer}`
+
 /** What the agent is told about a plan that was sent back. */
 export function sentBackText(note: string): string {
-  return `The operator sent the plan back in Casefile, with this comment:\n\n${note}\n\nChange the plan accordingly and present it again. Nothing may be changed until it is approved.`
+  return `${SENT_BACK}, with this comment:\n\n${note}\n\nChange the plan accordingly and present it again. Nothing may be changed until it is approved.`
 }
+
+const SENT_BACK = 'The operator sent the plan back in Casefile'
+export const isSentBack = (message: string) => message.startsWith(SENT_BACK)
 
 export function abandonedText(reason: string | undefined): string {
   const why = reason === undefined || reason === '' ? '' : ` The reason: ${reason}`
@@ -104,5 +119,7 @@ export function goOnText(plan: string, notes: string): string {
 
 /** The notes that the operator approved the plan with. */
 export function notesText(notes: string): string {
-  return `Notes of the operator on the approved plan:\n\n${notes}`
+  return `${NOTES}\n\n${notes}`
 }
+
+const NOTES = 'Notes of the operator on the approved plan:'

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { sha256 } from '../../markdown/session-file.ts'
 import type { Conversation } from '../../model/conversation.ts'
+import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
@@ -8,10 +10,13 @@ import { memoryOf, promptContext } from '../context.ts'
 import type { SessionDeps } from '../deps.ts'
 import { openingPrompt } from '../prompt.ts'
 import {
+  answeredText,
+  approvedBeforeText,
   approvedText,
   BEGINS_SOON,
   boundNotice,
   goOnText,
+  hasNotes,
   howToPlan,
   notesText,
   pageOf,
@@ -38,11 +43,20 @@ export interface Briefing {
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(conversation: Conversation | null, session: Session, note: string): void
   /** Lets the agent carry out the approved plan. */
-  letWork(
-    conversation: Conversation | null,
-    session: Session,
-    approved: { plan: string; notes: string },
-  ): void
+  letWork(conversation: Conversation | null, session: Session, approved: Approved): void
+  /** Tells the agent that worked on a case last the answer to its question. */
+  answer(caseId: string, text: string): void
+  /** An agent that works has heard of the approval in another way, as by MCP. */
+  noteWork(conversation: Conversation): void
+  /** What the agent was not told yet, which counts as told from now on; null if there is nothing. */
+  takeMessage(conversation: Conversation): string | null
+}
+
+/** `notes` is empty without any. */
+export interface Approved {
+  plan: string
+  notes: string
+  by: Actor
 }
 
 export function createBriefing(
@@ -88,9 +102,8 @@ export function createBriefing(
     if (waits) return { is: 'context', ...waits }
     const isTold = conversation.told_case_id === conversation.case_id
     const opening = isTold ? PASS : await begin(conversation)
-    const { message, is_put_off } = conversation
-    Object.assign(conversation, { message: null, is_put_off: false })
-    if (is_put_off || message !== null) known.save(conversation)
+    if (conversation.is_put_off) known.save(Object.assign(conversation, { is_put_off: false }))
+    const message = takeMessage(conversation)
     if (message === null) return opening
     if (opening.is !== 'context') return { is: 'context', text: message }
     return { ...opening, text: `${opening.text}\n\n${message}` }
@@ -113,11 +126,30 @@ export function createBriefing(
     return null
   }
 
-  /** Tells the agent something: at once if it can be reached, else at its next prompt. */
-  function tell(conversation: Conversation, message: string): void {
+  function takeMessage(conversation: Conversation): string | null {
+    const { approved } = conversation
+    if (approved === null) return known.takeMessage(conversation)
+    const session = known.lastSession({ ...conversation, session_id: approved.session_id })
+    const message = known.takeMessage(conversation)
+    if (message === null || isWork(session?.state ?? null)) return message
+    if (session?.state !== 'failed') return null
+    known.save(Object.assign(conversation, { approved }))
+    return approvedBeforeText(message)
+  }
+
+  /**
+   * Tells the agent something: at once if it can be reached, else at its next prompt or when its turn ends. An approval
+   * replaces what it was not told yet.
+   */
+  function tell(
+    conversation: Conversation,
+    message: string,
+    approved: Conversation['approved'] = null,
+  ): void {
     const keep = () => {
-      conversation.message = message
-      known.save(conversation)
+      const before = approved || conversation.approved ? null : conversation.message
+      const all = before === null ? message : `${before}\n\n${message}`
+      known.save(Object.assign(conversation, { message: all, approved }))
     }
     const send = dialectOf(conversation.agent)?.send
     if (!send || conversation.ended_at !== null) {
@@ -139,11 +171,25 @@ export function createBriefing(
       if (turnQueue.isAsking()) return turnQueue.decide(() => ({ is: 'sentBack', message }))
       if (conversation) tell(conversation, message)
     },
-    letWork(conversation, session, { plan, notes }) {
+    answer(caseId, text) {
+      const all = known.list().filter(({ case_id }) => case_id === caseId)
+      const heard = ({ last_heard_at }: Conversation) => last_heard_at ?? ''
+      const [last] = all.sort((a, b) => (heard(a) < heard(b) ? 1 : -1))
+      if (last) tell(last, answeredText(text))
+    },
+    takeMessage,
+    noteWork(conversation) {
+      if (!hasNotes(conversation.message ?? '')) known.takeMessage(conversation)
+    },
+    letWork(conversation, session, { plan, notes, by }) {
       const turnQueue = turnQueues.of(session)
-      if (conversation?.is_put_off) return tell(conversation, approvedText(plan, notes))
+      const approved = { session_id: session.id, plan_sha256: sha256(plan), by }
+      if (conversation?.is_put_off) return tell(conversation, approvedText(plan, notes), approved)
       const dialect = conversation && dialectOf(conversation.agent)
-      if (!turnQueue.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
+      if (!turnQueue.isAsking() && dialect?.send)
+        return tell(conversation!, goOnText(plan, notes), approved)
+      if (conversation && !turnQueue.isAsking() && !turnQueue.isTold)
+        return tell(conversation, approvedText(plan, notes), approved)
       const isCarried = turnQueue.isAsking() && dialect?.carriesNotes
       if (conversation && notes !== '' && !isCarried) tell(conversation, notesText(notes))
       turnQueue.decide((asked) => ({

@@ -27,7 +27,7 @@ import {
   unboundText,
   waitingNotice,
 } from './agent-messages.ts'
-import { createBriefing } from './briefing.ts'
+import { type Approved, createBriefing } from './briefing.ts'
 import {
   type Announced,
   createKnownConversations,
@@ -75,7 +75,9 @@ export interface Conversations
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(session: Session, note: string): void
   /** Lets the agent carry out the approved plan. */
-  letWork(session: Session, approved: { plan: string; notes: string }): void
+  letWork(session: Session, approved: Approved): void
+  /** Tells the agent that worked on a case last the answer to its question. */
+  answer(caseId: string, text: string): void
   /** The agents' processes, so that their own requests can be recognized. */
   runs(): SessionRun[]
   /** Lets go of the hooks that wait; their plans stay as they are. */
@@ -130,7 +132,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     byPerson,
     ensureSession,
   })
-  const stops = createStops({ known, turnQueues, questions })
+  const stops = createStops({ known, turnQueues, questions, takeMessage: briefing.takeMessage })
 
   async function ensureSession(conversation: Conversation): Promise<Session> {
     const present = liveSession(conversation)
@@ -182,6 +184,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     })
     if (!objection) {
       if (session && !isWorking) return passWithNotice(conversation, session, tool, request)
+      if (conversation.approved && (await isChanging())) briefing.noteWork(conversation)
       const editors = dialectOf(agent)?.editors
       const place = { cwd, folder, records: deps.layout.memoryRoot }
       const isCovered =
@@ -216,7 +219,8 @@ export function createConversations(deps: ConversationDeps): Conversations {
 
   function hearEnd(conversation: Conversation): void {
     const session = liveSession(conversation)
-    if (session === null) return
+    // what was approved waits for the agent as long as it takes
+    if (session === null || conversation.approved !== null) return
     const { id } = conversation
     clearTimeout(endings.get(id))
     const timer = setTimeout(() => {
@@ -369,13 +373,14 @@ export function createConversations(deps: ConversationDeps): Conversations {
     turnQueueOf: turnQueues.of,
     letWork(session, approved) {
       const conversation = self.ofSession(session.id)
-      // it may have ended long ago, also before this service started: the work waits for it as long as usual
+      // it may have ended long ago, also before this service started: the work waits for it
       if (conversation && conversation.ended_at !== null) {
+        clearTimeout(endings.get(conversation.id))
         turnQueues.of(session).resume()
-        hearEnd(conversation)
       }
       briefing.letWork(conversation, session, approved)
     },
+    answer: briefing.answer,
     sendBack: (session, note) => briefing.sendBack(self.ofSession(session.id), session, note),
 
     runs: () =>

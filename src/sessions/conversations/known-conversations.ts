@@ -66,6 +66,8 @@ export interface KnownConversations {
   liveSession(conversation: Conversation): Session | null
   /** Binds a conversation to a case, or to none. Does not save it. */
   bind(conversation: Conversation, caseId: string | null): void
+  /** What the agent was not told yet, which counts as told from now on; null if there is nothing. */
+  takeMessage(conversation: Conversation): string | null
   /** Whether its case was closed or deleted, and no session of it is left: a person must choose another case. */
   isDone(conversation: Conversation): boolean
   /** The conversation of an agent that hands in a plan for a case by another way than its hooks. */
@@ -184,6 +186,7 @@ export function createKnownConversations({
     model: null,
     transcript: null,
     message: null,
+    approved: null,
     is_put_off: false,
     told_case_id: null,
   })
@@ -227,10 +230,25 @@ export function createKnownConversations({
   }
 
   function bind(conversation: Conversation, caseId: string | null): void {
-    Object.assign(conversation, { case_id: caseId, session_id: null, is_put_off: false })
+    Object.assign(conversation, {
+      case_id: caseId,
+      session_id: null,
+      message: null,
+      approved: null,
+      is_put_off: false,
+    })
+  }
+
+  function takeMessage(conversation: Conversation): string | null {
+    const { message } = conversation
+    if (message === null) return null
+    Object.assign(conversation, { message: null, approved: null })
+    save(conversation)
+    return message
   }
 
   return {
+    takeMessage,
     notUnderstood: createNotUnderstoodHooks(now),
     bind,
     get: (id) => all.get(id),

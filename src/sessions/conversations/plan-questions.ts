@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { intentPlan } from '../../markdown/intent.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
@@ -8,11 +9,12 @@ import type { Actor } from '../../model/history.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import type { SessionState } from '../../model/session-state.ts'
 import { STANDING_ACTOR, type StandingIntent } from '../../model/standing.ts'
+import { goesOn } from '../../platform/processes.ts'
 import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
 import type { HookAnswer, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import { standingHash } from '../../runners/within-standing.ts'
 import type { SessionDeps } from '../deps.ts'
-import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
+import { isSentBack, PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import { standingOver } from './standing-calls.ts'
 import { recordedPlan } from './terminal-plan.ts'
@@ -22,6 +24,8 @@ import type { TurnQueues } from './turn-queues.ts'
 type Planned = Extract<HookEvent, { kind: 'planned' }>
 
 const PASS: HookAnswer = { is: 'pass' }
+/** How long an agent may need to end after its hook did. */
+const LEAVES_MS = 2_000
 
 interface QuestionDeps extends SessionDeps {
   known: KnownConversations
@@ -101,6 +105,11 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       if ((await planIn(session)) === presented.plan) return session
       await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
     }
+    const { approved, message } = conversation
+    // what it was not told is about another text
+    const isAnother = async () => (await planIn(session)) !== presented.plan
+    if (approved === null && message !== null && isSentBack(message) && (await isAnother()))
+      known.takeMessage(conversation)
     turnQueues.of(session).present(presented)
     return inState(session, ANSWERED)
   }
@@ -111,11 +120,19 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     presented: PresentedPlan,
   ): Promise<Session> {
     const ready = await present(conversation, presented)
+    const { approved } = conversation
+    if (approved) known.save(Object.assign(conversation, { message: null, approved: null }))
+    if (ready.state !== 'plan_ready') return ready
+    const isApproved = approved?.plan_sha256 === sha256(presented.plan)
     const standing = await standingOver(presented.plan, await deps.settings())
-    if (ready.state !== 'plan_ready' || standing === null) return ready
+    if (!isApproved && standing === null) return ready
+    const turnQueue = turnQueues.of(ready)
     try {
-      await deps.approve(ready, presented.plan, STANDING_ACTOR, standing)
+      turnQueue.isTold = isApproved
+      if (isApproved) await deps.approve(ready, presented.plan, approved!.by)
+      else await deps.approve(ready, presented.plan, STANDING_ACTOR, standing!)
     } catch (error) {
+      turnQueue.isTold = false
       if (!(error instanceof AppError)) throw error
       deps.log(
         `session ${ready.number} of case ${ready.case_id} waits for a person: ${error.message}`,
@@ -139,7 +156,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
       if (live && isWorking(live) && live.plan_sha256 === sha256(plan)) {
-        if (conversation.is_put_off) conversation.message = null // it is the approval
+        if (conversation.is_put_off) known.takeMessage(conversation) // it is the approval
         setPutOff(conversation, false)
         return unchanged(event)
       }
@@ -168,10 +185,20 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     }
     // an edited plan is the operator's; otherwise the agent's own bytes come back
     if (answer.is === 'approved' && answer.plan === plan) return { ...answer, plan: event.plan }
-    if (signal.aborted && !turnQueue.isAsking()) {
+    if (signal.aborted && !turnQueue.isAsking() && !(await hasLeft(conversation))) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
     return answer
+  }
+
+  /** Whether the terminal was closed: its hooks end a moment before the agent does. The plan goes on waiting. */
+  async function hasLeft(conversation: Conversation): Promise<boolean> {
+    const { pid, process_start } = conversation
+    if (pid === null || process_start === null) return conversation.ended_at !== null
+    for (const end = Date.now() + LEAVES_MS; Date.now() < end; await delay(50)) {
+      if (conversation.ended_at !== null || !goesOn(pid, process_start)) return true
+    }
+    return false
   }
 
   function setPutOff(conversation: Conversation, isPutOff: boolean): void {
@@ -212,8 +239,10 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       const ready = await present(conversation, approved)
       if (ready.state !== 'plan_ready') return
       try {
+        turnQueue.isTold = true
         await deps.approve(ready, approved.plan, await byPerson())
       } catch (error) {
+        turnQueue.isTold = false
         if (!(error instanceof AppError)) throw error
         void turnQueue.note({
           event: 'denied',

@@ -3,6 +3,7 @@ import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import type { HookAnswer, HookDialect, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import { transcriptMark } from '../../runners/agents/hooks/transcript.ts'
 import { endedNotice, pageOf, waitingNotice } from './agent-messages.ts'
+import type { Briefing } from './briefing.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { PlanQuestions } from './plan-questions.ts'
 import type { TurnQueues } from './turn-queues.ts'
@@ -30,9 +31,11 @@ export function createStops({
   known,
   turnQueues,
   questions,
+  takeMessage,
 }: {
   known: KnownConversations
   turnQueues: TurnQueues
+  takeMessage: Briefing['takeMessage']
   questions: Pick<PlanQuestions, 'hearPlanOfTurn' | 'approveStanding'>
 }): Stops {
   const { lastSession, liveSession } = known
@@ -63,6 +66,9 @@ export function createStops({
     const session = liveSession(conversation)
     if (session?.state === 'approved' || session?.state === 'executing') {
       if (conversation.is_put_off) return PASS // a turn of other work
+      await turnQueues.of(session).prepared()
+      const message = takeMessage(conversation)
+      if (message !== null) return { is: 'blocked', reason: message }
       await noteUsage(dialect, conversation, event, 'work')
       const answer = await turnQueues.of(session).stop()
       const ended = lastSession(conversation)
@@ -71,6 +77,8 @@ export function createStops({
     }
     const plan = await dialect.planOfTurn?.(event)
     if (!plan) {
+      const message = takeMessage(conversation)
+      if (message !== null) return { is: 'blocked', reason: message }
       const isApproved = await questions.approveStanding(conversation)
       return isApproved ? hear(dialect, conversation, event, request) : PASS
     }

@@ -32,6 +32,8 @@ export interface TurnQueue {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
   start: { contents: FolderContents; recorded: Set<string> } | null
+  /** The agent knows already that its plan is approved. */
+  isTold: boolean
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
   /** The standing intents that its calls lay within, and the input of those calls. */
@@ -108,6 +110,7 @@ export function createTurnQueue(number: number, note: TurnQueue['note']): TurnQu
   const self: TurnQueue = {
     number,
     start: null,
+    isTold: false,
     scope: null,
     standing: new Map(),
     begun,

@@ -1,5 +1,6 @@
 import { startRowReturn, storeListAddress } from '../client/list-return.ts'
 import { refresh, refreshAtMostEvery } from '../client/refresh.ts'
+import { startSeenPlans } from '../client/seen-plans.tsx'
 import { startSync } from './client/sync.ts'
 
 /** Every case of the workspace may change the list. */
@@ -13,6 +14,7 @@ export function start(): void {
   startRowReturn()
   storeListAddress()
   startSync()
+  startSeenPlans()
 }
 
 /** A filter changes the address, and the list is refreshed from it. */

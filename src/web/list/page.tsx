@@ -55,6 +55,7 @@ export function ListPage({ service, assets, filters, list, words, facts, start }
       <WorkspaceNotice service={service} />
       <UnboundNotice service={service} />
       <AttentionIcons />
+      <div id="seen-plans" class="needs-script" />
       {isBare ? (
         <NoCases {...start} />
       ) : (

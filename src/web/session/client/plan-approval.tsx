@@ -2,6 +2,7 @@ import { hasEnded, isSessionState } from '../../../model/session-state.ts'
 import { element } from '../../client/dom.ts'
 import { showError } from '../../client/forms.tsx'
 import { refresh } from '../../client/refresh.ts'
+import { rememberSeen } from '../../client/seen-plans.tsx'
 import { type Problem, type Sent, send } from '../../client/send.ts'
 import { hiddenStep } from './plan-lines.ts'
 
@@ -47,6 +48,12 @@ export function startApproval(): void {
       isHidden ||
       hash !== reviewed ||
       displayedApproval() === approved
+    // hidden characters have to be looked at here
+    if (!button.disabled && hash !== null && document.querySelector('#plan-hidden') === null) {
+      const [api, page] = [new URL(form.action).pathname, location.pathname]
+      const title = /Session \d+: .*(?= · .* · )/.exec(document.title)?.[0] ?? page
+      rememberSeen({ api: api.replace(/\/approve$/, ''), page, title, hash })
+    }
   }
 
   /** Only if the text on the page is the one that the notice is about. */
