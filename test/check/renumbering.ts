@@ -299,7 +299,8 @@ for (const { name, ours = early, change = (text: string) => text, message } of r
 
 t.test('a conflict in one session that both sides had is nothing for a new number', async (t) => {
   const space = await workspace(t)
-  const text = await sessionText(late)
+  const [above, below] = (await sessionText(late)).split('## Hypothesis\n')
+  const text = `${above}## Hypothesis\n\nLook at it.\n${below}`
   space.commit('main', text)
   space.commit('theirs', text.replace('Look at', 'Look well at'))
   space.git('checkout', '--quiet', 'main')
