@@ -53,6 +53,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const stated = reader.text('sha256')
   // the service writes a summary above the fence
   const hasSummary = stated !== null && above.length === 1
+  const artifact = hasSummary ? artifactIn(above[0]!.text) : undefined
   const outside = (hasSummary ? undefined : above[0]?.start) ?? below
   if (outside !== null) {
     const line = lineAt(text, outside)
@@ -87,7 +88,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     failed_tests: failedTests(reader),
     flaky_tests: flakyTests(reader),
     exit_code: exitCode(reader),
-    artifact: hasSummary ? artifactIn(above[0]!.text) : undefined,
+    ...(artifact === undefined ? {} : { artifact }),
     accepted: reader.text('accepted')?.trim() || null,
     image,
     intact,

@@ -685,6 +685,7 @@ t.test('the plain layout of the specification', async (t) => {
   t.match(clash.problems, [{ code: 'merge_conflict', line: 12 }])
 })
 
+const SUMMARY = '2 of 2 tests passed · 1-test.tap · session 1'
 const PROOF_ORIGIN = { id: 'p1', case_id: CASE_ID, created_at: NOW }
 
 t.test('proof content comes back byte for byte, and a change is noticed', async (t) => {
@@ -700,6 +701,8 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
       const read = readProof(file, PROOF_ORIGIN)
       equal(read.content, text)
       deepEqual(read.value, { ...PROOF, sha256, empty: text.trim() === '' })
+      const summed = readProof(newProofText({ ...PROOF, sha256 }, text, SUMMARY), PROOF_ORIGIN)
+      deepEqual(summed, { ...read, value: { ...read.value, artifact: '1-test.tap' } })
       const counted = {
         sha256,
         image: null,

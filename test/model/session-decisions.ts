@@ -113,7 +113,7 @@ t.test('how a case moves with its sessions', async (t) => {
     'completed verifying: OPEN INVESTIGATING PLANNING IMPLEMENTING NEEDS_USER_INPUT → VERIFYING',
   ])
   t.strictSame(caseMove(folderWith(), 'created', 'implementing'), [
-    { file: 'case', edit: { fields: { state: 'PLANNING' } } },
+    { file: 'case', edit: { fields: { state: 'PLANNING' } }, acts: [] },
   ])
   const ignored = [
     { kind: 'state', file: 'case.md', from: 'OPEN', to: 'RESOLVED', was: 'OPEN' } as const,
