@@ -27,10 +27,10 @@ t.test('a state folder in which others can write is not used', async (t) => {
   for (const [said, prepare] of folders) {
     prepare()
     const before = statSync(stateDir)
-    for (const command of ['serve', 'trust']) {
-      const { code, stderr } = await cli.run(command)
-      t.equal(code, 1, command)
-      t.match(stderr.replace(/\s+/g, ' '), said, command)
+    for (const command of [['serve'], ['doctor', '--trust']]) {
+      const { code, stderr } = await cli.run(...command)
+      t.equal(code, 1, command.join(' '))
+      t.match(stderr.replace(/\s+/g, ' '), said, command.join(' '))
     }
     const { mode, uid } = statSync(stateDir)
     t.strictSame({ mode, uid }, { mode: before.mode, uid: before.uid }, 'it stays as it was')

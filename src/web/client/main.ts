@@ -54,6 +54,7 @@ import { startTimes } from './times.ts'
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
+ *   data-plans         on the form that approves the plans which were read: these plans, as JSON (seen-plans.tsx)
  *
  * Who plans (setup.ts)
  *   data-agents        shows the agents of this machine: whether they are `known`, or the script has to ask
