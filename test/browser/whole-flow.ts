@@ -895,7 +895,7 @@ inBrowser('from the list and a new case to RESOLVED, with a second tab', async (
     await page.getByRole('link', { name: 'Resolve' }).click()
     await page.locator('#resolve').waitFor()
 
-    await page.locator('#resolve [name=outcome]').fill('ConfirmedCodeBug')
+    await page.locator('#resolve').getByLabel('Fixed').check()
     await page.click('#resolve button')
     await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
     await isFocused(page, '#record-head h1')

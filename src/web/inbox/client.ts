@@ -1,4 +1,5 @@
 import { refreshSoon } from '../client/refresh.ts'
+import { startSeenPlans } from '../client/seen-plans.tsx'
 import { openStream } from '../client/shared-events.ts'
 
 /** The inbox also changes with other workspaces, whose events the shared stream does not have. */
@@ -12,4 +13,5 @@ export function start(): void {
     event: refreshSoon,
   })
   addEventListener('pagehide', () => stream.close())
+  startSeenPlans()
 }

@@ -37,6 +37,7 @@ export function InboxPage({ assets, list: { items, workspaces }, base }: InboxPa
         {waiting === 0 ? 'Nothing needs you.' : needYouText(waiting)}
         {waiting > items.length && `, the newest ${items.length} are listed`}
       </p>
+      <div id="seen-plans" class="needs-script" />
       {items.length > 0 && (
         <ul class="case-rows inbox-rows" id="inbox">
           {items.map((item) => (
