@@ -194,7 +194,8 @@ export function serializeConversation(
   { layout: { root }, conversations }: Pick<HttpDeps, 'layout' | 'conversations'>,
   found: Conversation,
 ): ConversationJson {
-  const { pid, process_start, transcript, message, told_case_id, is_put_off, ...shown } = found
+  const { pid, process_start, transcript, message, approved, told_case_id, is_put_off, ...shown } =
+    found
   // an agent that is killed does not report its end
   const isGone = pid !== null && process_start !== null && !goesOn(pid, process_start)
   const is_running = found.agent_session !== null && found.ended_at === null && !isGone

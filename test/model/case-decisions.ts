@@ -132,9 +132,7 @@ t.test('an answer brings the case back to where it was asked', async (t) => {
       edit,
       {
         edit: { fields: { state, reason: null } },
-        acts: [
-          { act: { name: 'answered', from: 'NEEDS_USER_INPUT', to: state }, text: 'Yes' },
-        ],
+        acts: [{ act: { name: 'answered', from: 'NEEDS_USER_INPUT', to: state }, text: 'Yes' }],
       },
       name,
     )

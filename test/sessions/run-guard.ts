@@ -444,7 +444,7 @@ t.test('a case that is deleted and made again opens no gate', async (t) => {
 t.test('a damaged record is said, and nothing else is lost by it', async (t) => {
   const at = await running()
   await at.app.close()
-  const put = 'INSERT OR REPLACE INTO frozenCases VALUES (?, ?)'
+  const put = 'INSERT OR REPLACE INTO baselines VALUES (?, ?)'
   await changeState(at.app.stateDir, put, '', '{"runs":')
   await changeState(at.app.stateDir, put, at.id, '{}')
   await at.app.restart()

@@ -95,7 +95,7 @@ t.test('a scope that cannot be read; a command agent is compared after its run',
   const message = 'paths: "../x": expected a path inside the working folder'
   t.match(session.problems, [{ code: 'invalid_plan', message: `line 5 of the plan: ${message}` }])
   const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
-  t.match(trail, /scope_unreadable line=5 message="paths: /)
+  t.match(trail, /plan_written .*scope_unreadable=\{"line":5,"message":"paths: /)
   const approved = await service.request('POST', `${ref.path}/approve`)
   t.match(approved, { status: 422, json: { code: 'invalid_plan' } })
   const saved = await service.request('PUT', `${ref.path}/plan`, {
