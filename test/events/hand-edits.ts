@@ -166,9 +166,10 @@ t.test('cases are made, copied, moved and deleted as folders', async (t) => {
   t.equal((await app.request('GET', `/cases/${id}`)).status, 404)
 })
 
-const lastLines = (app: TestService, caseId: string, number: number, count: number) =>
+const lastActs = (app: TestService, caseId: string, number: number, count: number) =>
   readFileSync(app.file(caseId, 'sessions', `${number}.md`), 'utf8')
     .trimEnd()
+    .replace(/\n\n<\/details>$/, '')
     .split('\n')
     .slice(-count)
 
@@ -231,8 +232,8 @@ t.test('what is done to a session by hand is carried out', async (t) => {
     t.equal((await must(app, 'GET', ref.path)).state, 'abandoned')
     t.match(await app.request('POST', `${ref.path}/approve`), { status: 422 })
     await published.next(({ event_type }) => event_type === 'session_sealed')
-    t.match(lastLines(app, ref.case_id, 1, 2), [
-      / session_abandoned .*state=abandoned\n/,
+    t.match(lastActs(app, ref.case_id, 1, 2), [
+      / session_abandoned .*state=abandoned$/,
       / session_sealed /,
     ])
     t.strictSame((await must(app, 'GET', ref.path)).problems, [])
@@ -245,8 +246,8 @@ t.test('what is done to a session by hand is carried out', async (t) => {
     change(app.file(ref.case_id, 'sessions', '1.md'), 'state: executing', 'state: abandoned')
     await published.next(({ event_type }) => event_type === 'session_sealed')
     t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
-    t.match(lastLines(app, ref.case_id, 1, 2), [
-      / session_abandoned .*state=abandoned\n/,
+    t.match(lastActs(app, ref.case_id, 1, 2), [
+      / session_abandoned .*state=abandoned$/,
       / session_sealed /,
     ])
   })
@@ -335,7 +336,7 @@ t.test('equal edits by hand before and after a kill are two lines', async (t) =>
   ]
   const folder = join(dir, 'root/memory/cases', first.id)
   const lines = () =>
-    readFileSync(`${folder}/history.md`, 'utf8').split('by hand (title)').length - 1
+    readFileSync(`${folder}/history.md`, 'utf8').split('edited title by hand').length - 1
   for (const count of [1, 2]) {
     change(`${folder}/case.md`, /^title: .*$/m, `title: Title ${count}`)
     if (count === 2) await service.restart('SIGKILL')
