@@ -239,6 +239,15 @@ t.test('with a running service', async (t) => {
     })
     t.match((await resolve('ConfirmedCodeBug')).stderr, /^nothing changed\n/)
     t.match((await resolve('Duplicate')).stderr, /^outcome: ConfirmedCodeBug → Duplicate\n/)
+    t.match((await resolve('wont-fix')).stdout, /WONT_FIX/)
+    t.match((await resolve('fixed')).stdout, /RESOLVED/)
+    t.match(await cli.runWith({ answers: [[/Enter for none/, '4']] }, 'resolve', 'hedge'), {
+      code: 0,
+      unasked: [],
+      shown: /2 {2}Won’t fix[\s\S]*NON_ISSUE/,
+    })
+    t.match(await cli.run('show', 'hedge'), { stdout: /IntendedBehavior/ })
+    await resolve('Duplicate')
     git(cli.root, 'init', '--quiet', 'memory')
     t.match(
       (await resolve('Duplicate')).stderr,

@@ -249,7 +249,7 @@ t.test('what a case needs comes first, from the best session', async (t) => {
   t.match(history, /Session 1 runbook 2 of 2 tests passed.* approved by \S/)
   const acts = textOf(html, 'session-1')
   t.match(acts, /started session 1 \(runbook\)/)
-  t.match(acts, `a plan of 1 step is ready ${session.plan_sha256.slice(0, 8)}`)
+  t.match(acts, `a plan of 2 steps is ready ${session.plan_sha256.slice(0, 8)}`)
   t.match(acts, /approved the plan by the API [0-9a-f]{8}/)
   t.match(acts, /finished: 2 of 2 tests passed/)
   t.notMatch(history, / → /, 'no state that follows from the session')

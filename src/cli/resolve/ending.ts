@@ -15,8 +15,7 @@ export async function findEnding(
   const endings = usualEndings(caseType)
   if (given === undefined && (json || !terminal.canAsk)) return { state: 'RESOLVED' }
   const answer = given ?? (await askEnding(endings, signal))
-  const word = answer.toLowerCase().replaceAll(/[ _]/g, '-')
-  const found = endings.find((each) => each.word === word)
+  const found = endings.find(({ word }) => word === answer)
   if (found) return { state: found.state, outcome: found.outcome }
   return answer === '' && given === undefined
     ? { state: 'RESOLVED' }
