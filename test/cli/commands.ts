@@ -133,7 +133,10 @@ t.test('with a running service', async (t) => {
     })
     const said = await cli.runWith({ env }, 'comment', 'colour')
     t.match(said, { code: 0, stdout: `${id.slice(0, 8)}  BLOCKED  answered\n` })
-    t.match((await cli.run('show', 'colour', '--history')).stdout, /Green or blue\?[\s\S]*Red\.\n/)
+    t.match(
+      (await cli.run('show', 'colour', '--history')).stdout,
+      /: asks \(BLOCKED → NEEDS_USER_INPUT\)\n +Red or blue\?\n.*: answers \(NEEDS_USER_INPUT → BLOCKED\)\n +Red\.\n/,
+    )
     await cli.run('set', 'colour', 'state=needs_user_input', 'reason=Sure?')
     t.match(await cli.run('comment', 'colour', 'Hm.', '--no-answer'), { stdout: /commented/ })
     const input = 'Quite.\n'

@@ -154,7 +154,10 @@ t.test('comments from the terminal', async (t) => {
   await t.test('revise sends them with a note, or without', async (t) => {
     const sent = await cli.run('revise', 'red', '-m', 'Again.')
     t.match(sent, { code: 0, stderr: /^sent your note and 1 comment$/m })
-    t.match(record(), /comments_sent/)
+    t.match(
+      record(),
+      / plan_sent_back comments=1 comments_text="On line 4 .* reason=Again\. state=planning\n/,
+    )
     const none = await cli.run('revise', 'red')
     t.match(none, {
       code: 2,
@@ -187,7 +190,10 @@ t.test('comments from the terminal', async (t) => {
     await cli.run('session', 'comment', 'red', '-m', 'Mind the step.')
     const done = await cli.run('approve', 'red', '--yes', '-m', 'Careful.')
     t.match(done, { code: 0, stderr: /^sent your note and 1 comment$/m })
-    t.match(record(), /comments_sent[^\n]*approve|with: approve/)
+    t.match(
+      record(),
+      / plan_approved .* note=Careful\. comments=1 comments_text=".*Mind the step\./,
+    )
     t.match(
       (await cli.run('session', 'watch', 'red', '1')).stdout,
       /comment added to line \d+ of the plan/,

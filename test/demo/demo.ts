@@ -69,7 +69,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /│ # fail 2/,
     /✗ who has signed in must sign in again 15 minutes later/,
     /✗ a token is refused when its lifetime is over/,
-    /session 1 failed/,
+    /Session 1 failed/,
     /\$ casefile resolve "right after" --outcome ConfirmedCodeBug\n.*Proof requirements are not met/,
     /\$ casefile start "right after" --again/,
     /Session 2 .*\n\n {4}Hypothesis\n {6}The units are right now/,

@@ -12,7 +12,7 @@ export function historyText(
     .map((entry) => {
       const { at, who, what, text, kind } = entry
       const doubt = doubtText(entry)
-      const time = at === null ? '' : color.dim(`${isTerminal ? ago(at) : at}  `)
+      const time = at === null ? '' : color.dim(`${isTerminal ? ago(at) : minuteOf(at)}  `)
       const by = who === null ? '' : `${[shownLine(who), ...(doubt ? [doubt] : [])].join(' ')}: `
       const said = [what, ...(text === null ? [] : [text])].join('\n').split('\n')
       const [first = '', ...rest] = said.map(shownLine)
@@ -20,4 +20,9 @@ export function historyText(
       return `${time}${by}${kind === 'note' ? color.dim(first) : first}\n${lines}`
     })
     .join('')
+}
+
+/** As in history.md, but for the time zone. */
+function minuteOf(at: string): string {
+  return `${at.slice(0, 'yyyy-mm-ddThh:mm'.length)}Z`
 }
