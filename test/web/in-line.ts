@@ -34,12 +34,12 @@ t.test('a session in line is not shown as running', async (t) => {
   t.equal(textOf(html, 'state'), 'In line')
   t.match(textOf(html, 'status'), /Session 1 waits in line \(next\), .* Watch$/)
   t.match(textOf(html, 'session-1'), /In line/)
-  t.match(textOf(html, 'history'), /put it in line/)
+  t.match(textOf(html, 'history'), /waits in line after session 1 of “First”/)
   t.match((await pageOf('/')).replace(/<[^>]*>/g, ' '), /In line\s+session 1 waits in line/)
 
   await must(service, 'DELETE', `${second.path}/queue`)
   const left = await pageOf(`/case/${second.case_id}`)
-  t.match(textOf(left, 'history'), /took it out of the line/)
+  t.match(textOf(left, 'history'), /left the line Taken out of the line\./)
   t.notMatch(textOf(left, 'status'), 'in line')
   const again = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(
