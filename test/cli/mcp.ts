@@ -279,9 +279,18 @@ t.test('the tools', async (t) => {
       t.match((await agent.call('attach_proof', own)).json, { session_id: expected })
     }
     mkdirSync(join(here.folder(PROVED), 'artifacts'))
-    writeFileSync(join(here.folder(PROVED), 'artifacts/1-test.tap'), 'ok 1\n1..1\n')
-    const log = await agent.call('attach_proof', { case: PROVED, artifact: '1-test.tap' })
-    t.match(log.json, { type: 'test-log', session_id, verified: false })
+    const artifact = '1-test.tap'
+    const attach = (content: string) => {
+      writeFileSync(join(here.folder(PROVED), 'artifacts', artifact), content)
+      return agent.call('attach_proof', { case: PROVED, artifact })
+    }
+    t.match(await attach('ok 1\n1..1\n'), { isError: true, text: /is not what its step left/ })
+    const proof = readFileSync(
+      join(here.folder(PROVED), 'proof/cd56a17b-9afb-4951-ae15-a7a36ba8f3b1.md'),
+      'utf8',
+    )
+    const left = await attach(proof.slice(proof.indexOf('TAP version'), -'\n```\n'.length))
+    t.match(left.json, { type: 'test-log', session_id, verified: false })
   })
 
   await t.test('no argument brings in what no tool does', async (t) => {
