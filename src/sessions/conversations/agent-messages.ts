@@ -94,6 +94,10 @@ export function approvedBeforeText(message: string): string {
 /** Whether a message says more than that the plan is approved. */
 export const hasNotes = (message: string) => message.includes(NOTES)
 
+/** What a message says beyond that the plan is approved; null if nothing. */
+export const notesIn = (message: string | null) =>
+  message && hasNotes(message) ? message.slice(message.lastIndexOf(NOTES)) : null
+
 /** What the agent is told about an answer to the question of its case. */
 export const answeredText = (answer: string) =>
   `The operator answered the question of the case in Casefile:\n\n${answer}`

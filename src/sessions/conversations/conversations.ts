@@ -373,8 +373,8 @@ export function createConversations(deps: ConversationDeps): Conversations {
     turnQueueOf: turnQueues.of,
     letWork(session, approved) {
       const conversation = self.ofSession(session.id)
-      // it may have ended long ago, also before this service started: the work waits for it
-      if (conversation && conversation.ended_at !== null) {
+      // it may have ended long ago, also before this service started: the work waits for it, unless it knew
+      if (conversation && conversation.ended_at !== null && !turnQueues.of(session).isTold) {
         clearTimeout(endings.get(conversation.id))
         turnQueues.of(session).resume()
       }

@@ -14,7 +14,7 @@ import { dialectOf } from '../../runners/agents/hooks/dialects.ts'
 import type { HookAnswer, HookEvent } from '../../runners/agents/hooks/hook-event.ts'
 import { standingHash } from '../../runners/within-standing.ts'
 import type { SessionDeps } from '../deps.ts'
-import { isSentBack, PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
+import { isSentBack, notesIn, PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import { standingOver } from './standing-calls.ts'
 import { recordedPlan } from './terminal-plan.ts'
@@ -169,6 +169,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     setPutOff(conversation, false)
     const session = liveSession(conversation)
     if (session && isWorking(session)) {
+      setTold(conversation, session)
       const approved = await planIn(session)
       return { is: 'approved', plan: approved, notes: '', isEdited: approved !== plan }
     }
@@ -205,6 +206,14 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     if (conversation.is_put_off === isPutOff) return
     conversation.is_put_off = isPutOff
     known.save(conversation)
+  }
+
+  /** The agent hears of the approval with this hook; only the notes are left for later. */
+  function setTold(conversation: Conversation, session: Session): void {
+    turnQueues.of(session).isTold = true
+    if (conversation.approved === null) return
+    const message = notesIn(conversation.message)
+    known.save(Object.assign(conversation, { message, approved: null }))
   }
 
   /** The agent no longer waits for a decision on its plan. */
