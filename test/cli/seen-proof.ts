@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { resolveSession } from '../../src/cli/resolve/find-session.ts'
+import { resolveSessionHead } from '../../src/cli/resolve/find-session.ts'
 import { verifySeen } from '../../src/cli/resolve/seen-proof.ts'
 import { createClient } from '../../src/client/client.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
@@ -45,7 +45,10 @@ t.test('a proof is verified for what it said', async (t) => {
 
 t.test('a number names no session whose id begins with it', async (t) => {
   const body = [{ id: '2abc1234-0000-4000-8000-000000000000', number: 1, state: 'complete' }]
-  const client = { request: async () => ({ body }) } as never
-  await t.rejects(resolveSession(client, 'a case', '2'), /no session "2". It has: 1 \(complete\)/)
-  t.match(await resolveSession(client, 'a case', '2abc'), { number: 1 })
+  const client = { request: async () => ({ body, next: null }) } as never
+  await t.rejects(
+    resolveSessionHead(client, 'a case', '2'),
+    /no session "2". It has: 1 \(complete\)/,
+  )
+  t.match(await resolveSessionHead(client, 'a case', '2abc'), { number: 1 })
 })
