@@ -62,7 +62,9 @@ t.test(
       undo()
       t.match(session, {
         state: 'failed',
-        output: new RegExp(`- ${last}: not finished\n\n.*no such disk[^]*of ${last}:\n\n.*\n${last}\n`),
+        output: new RegExp(
+          `- ${last}: not finished\n\n.*no such disk[^]*of ${last}:\n\n.*\n${last}\n`,
+        ),
         problems: { length: 0 },
       })
       t.match(service.log.pop(), /could not record its work: .*no such disk/)

@@ -48,9 +48,9 @@ t.test('work that is applied, then discarded', async (t) => {
   await must(service, 'POST', `${ref.path}/apply`)
   const applied = await pageOf(service, casePage)
   t.match(textOf(applied, 'status'), /^Proof requirements are met\./)
-  t.match(textOf(applied, 'history'), /applied the work [0-9a-f]{12}/)
+  t.match(textOf(applied, 'history'), /applied the work [0-9a-f]{8}/)
   const panel = textOf(await pageOf(service, sessionPage), 'worktree')
-  t.match(panel, /^Worktree Applied \(commit [0-9a-f]{12} \) .*: main has all its commits\. Branch/)
+  t.match(panel, /^Worktree Applied \(commit [0-9a-f]{8} \) .*: main has all its commits\. Branch/)
   await must(service, 'POST', `${ref.path}/discard`)
   const history = textOf(await pageOf(service, casePage), 'history')
   t.match(history, /discarded the worktree branch casefile\/red-door-1 removed, all/)
@@ -58,7 +58,7 @@ t.test('work that is applied, then discarded', async (t) => {
   const after = textOf(await pageOf(service, sessionPage), 'worktree')
   t.match(
     after,
-    /Applied \(commit [0-9a-f]{12} \) .*\. Discarded .*; branch casefile\/red-door-1 removed/,
+    /Applied \(commit [0-9a-f]{8} \) .*\. Discarded .*; branch casefile\/red-door-1 removed/,
   )
   t.notMatch(after, 'not on this machine')
 })

@@ -117,7 +117,7 @@ t.test('a line of the trail comes behind those that git brings in the same momen
     stop()
     writeFileSync(lock, '')
     saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {
-      return `${text}${trailLineText(line('theirs'))}\n`
+      return text.replace('\n\n</details>', `\n${trailLineText(line('theirs'))}\n\n</details>`)
     })
     void app.service.git.waitUntilIdle(0).then(() => unlinkSync(lock)) // it sees whose the save is
   })
