@@ -102,7 +102,7 @@ export function createClient(
         status: response.status,
         etag: response.header('etag'),
         total: numberIn(response.header('x-total-count')),
-        next: /<([^>]+)>; rel="next"/.exec(response.header('link') ?? '')?.[1] ?? null,
+        next: /<([^<>]+)>; rel="next"/.exec(response.header('link') ?? '')?.[1] ?? null,
         body: bodyOf(response, new TextDecoder().decode(bytes)),
         bytes,
       }

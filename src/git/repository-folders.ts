@@ -35,7 +35,7 @@ export async function isWhole({ gitDir, common }: FoundRepository): Promise<bool
 export async function currentBranch(folder: string): Promise<string | null> {
   const found = await findDotGit(folder, ignoreUnreadable)
   const head = found && (await textOf(join(found.gitDir, 'HEAD')))
-  return /^ref: refs\/heads\/(.+?)\s*$/.exec(head ?? '')?.[1] ?? null
+  return /^ref: refs\/heads\/(\S+)/.exec(head ?? '')?.[1] ?? null
 }
 
 function ignoreUnreadable(error: unknown): null {

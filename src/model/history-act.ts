@@ -280,7 +280,7 @@ export function partOf(text: string, most: number): string {
 const BETWEEN = ' · '
 const PLACEHOLDER = /\{(\w+)\}/g
 /** Parts in brackets, and what is between them. */
-const PART = /\[([^\]]+)\]|([^[\]]+)/g
+const PART = /\[([^[\]]+)\]|([^[\]]+)/g
 
 interface CompiledForm {
   name: ActName
