@@ -38,6 +38,12 @@ export function getExplanation(command: Command): Explanation | undefined {
   return explanations.get(command)
 }
 
+/** Adds subcommands, in the order of the help. */
+export function withSubcommands(group: Command, commands: readonly Command[]): Command {
+  for (const each of commands) group.addCommand(each)
+  return group
+}
+
 /** The subcommand that runs if none is named. */
 export function defaultSubcommand(command: Command): Command | undefined {
   // commander has no public way to read it
@@ -81,6 +87,14 @@ export function setupOptions(): Option[] {
 
 export function caseArgument(): Argument {
   return new Argument('<case>', 'Its id, the start of its id, or part of its title.')
+}
+
+/** The same for a command that offers a choice without it. */
+export function optionalCaseArgument(): Argument {
+  return new Argument(
+    '[case]',
+    'Its id, the start of its id, or part of its title. Default: choose one.',
+  )
 }
 
 export function sessionArgument(otherwise = 'the newest'): Argument {

@@ -18,7 +18,7 @@ const LINE =
 
 /**
  * Returns the line of an act with its exact time; `shortTimes` makes it the one that is written, which is read back as
- * this act. A text that is too long for it is cut; all of it follows in indented lines, unless the file of the session
+ * this act. A text that is too long is cut; all of it follows in indented lines, unless the session's file
  * has it.
  */
 export function historyLine(

@@ -34,10 +34,10 @@ export const conversationSchema = z.object({
   tool_calls: z.number().int(),
   model: z.string().nullable(),
   transcript: z.string().nullable(),
-  /** What the agent is told at its next prompt, or when its turn ends. */
+  /** The agent gets this at its next prompt, or when its turn ends. */
   message: z.string().nullable(),
   /**
-   * The approval that `message` is about. If its session ends before the agent is told, the approval counts for the same
+   * The approval that `message` is about. If its session ends before the agent has it, the approval counts for the same
    * plan of the next session.
    */
   approved: z

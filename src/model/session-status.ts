@@ -85,7 +85,7 @@ export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase:
       return queue ? inLine(number, queue) : running('Starting…')
     case 'executing':
       if (terminal?.conversation?.approved) {
-        const detail = `It is told with its next prompt, or when its turn ends. If its terminal is closed, resume it${resumeText(terminal.conversation)}.`
+        const detail = `The agent gets your decision with its next prompt, or when its turn ends. If its terminal is closed, resume it${resumeText(terminal.conversation)}.`
         return running('The agent does not know yet that its plan is approved.', detail)
       }
       return terminal ? running(workInTerminal(facts), nextCheck(facts)) : running(working(facts))
@@ -186,7 +186,7 @@ function waiting({ session, terminal, planErrors, isBroken, objection }: Session
 
 function waitingInTerminal({ conversation }: TerminalFacts): string {
   if (conversation?.ended_at) {
-    return `The agent's terminal is closed. Decide when you like: it is told when you resume it${resumeText(conversation)}.`
+    return `The agent's terminal is closed. Decide when you like: the agent gets your decision when you resume it${resumeText(conversation)}.`
   }
   return conversation?.is_strict
     ? 'The agent waits in its terminal. Only an approval in Casefile counts.'

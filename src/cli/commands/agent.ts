@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { explain } from '../command.ts'
+import { explain, withSubcommands } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader, withService } from '../context.ts'
 import { conversationTable } from '../output/conversation-table.ts'
 import { EXIT, type ExitCode, exiting, usageError } from '../output/exit-codes.ts'
@@ -17,7 +17,7 @@ export function command(): Command {
   const agent = new Command('agent').description(
     'Your own agents: gate them by their hooks, or connect them by MCP.',
   )
-  for (const each of [
+  return withSubcommands(agent, [
     installCommand(),
     statusCommand(),
     testCommand(),
@@ -27,8 +27,6 @@ export function command(): Command {
     adoptCommand(),
     mcpCommand(),
   ])
-    agent.addCommand(each)
-  return agent
 }
 
 interface UseOptions extends CommandOptions {

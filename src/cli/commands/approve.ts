@@ -4,7 +4,7 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { SentSignature } from '../../signing/approval-signature.ts'
-import { explain, sessionArgument } from '../command.ts'
+import { explain, optionalCaseArgument, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
@@ -36,7 +36,7 @@ interface Options extends CommandOptions {
 export function command(): Command {
   const approve = new Command('approve')
     .description('Review and approve a plan, then run it.')
-    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(optionalCaseArgument())
     .addArgument(sessionArgument('the newest that waits for approval'))
     .option('--yes', 'Approve it as it is, without asking.')
     .option('--sha <hash>', 'Approve only this plan, without asking.')

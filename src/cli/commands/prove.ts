@@ -3,7 +3,7 @@ import type { GateJson } from '../../http/schemas/case.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { caseArgument, explain } from '../command.ts'
+import { caseArgument, explain, optionalCaseArgument, withSubcommands } from '../command.ts'
 import {
   type CommandContext,
   type CommandOptions,
@@ -32,22 +32,20 @@ export function command(): Command {
     .summary('Show what proof a case needs; attach it, read it, verify it.')
     .description('Prove a case: see what is missing, attach evidence, read and verify it.')
     .addCommand(gateCommand(), { isDefault: true })
-  for (const each of [
+  return withSubcommands(prove, [
     addCommand(),
     requireCommand(),
     listCommand(),
     showCommand(),
     verifyCommand(),
   ])
-    prove.addCommand(each)
-  return prove
 }
 
 function gateCommand(): Command {
   const gate = new Command('gate')
     .summary('Show what is missing. This is what casefile prove <case> does.')
     .description('Show what is missing before a case can be resolved.')
-    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(optionalCaseArgument())
     .action((name: string | undefined, options: CommandOptions) =>
       withReader(options, (context) => showGate(context, name)),
     )

@@ -3,7 +3,13 @@ import { Command } from 'commander'
 import type { QueueEntryJson } from '../../http/schemas/queue.ts'
 import type { PlanRevisionJson, SessionJson } from '../../http/schemas/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { caseArgument, explain, sessionArgument } from '../command.ts'
+import {
+  caseArgument,
+  explain,
+  optionalCaseArgument,
+  sessionArgument,
+  withSubcommands,
+} from '../command.ts'
 import {
   type CommandContext,
   type CommandOptions,
@@ -33,7 +39,7 @@ export function command(): Command {
   const session = new Command('session').description(
     'A session: its plan, its run, its comments and its worktree.',
   )
-  for (const each of [
+  return withSubcommands(session, [
     planCommand(),
     commentCommand(),
     watchCommand(),
@@ -43,8 +49,6 @@ export function command(): Command {
     applyCommand(),
     discardCommand(),
   ])
-    session.addCommand(each)
-  return session
 }
 
 interface PlanOptions extends CommandOptions {
@@ -56,7 +60,7 @@ interface PlanOptions extends CommandOptions {
 function planCommand(): Command {
   const plan = new Command('plan')
     .description('Show, edit or compare the plan of a session.')
-    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(optionalCaseArgument())
     .addArgument(sessionArgument('the newest that waits for approval'))
     .option('--edit', 'Edit it with $VISUAL or $EDITOR.')
     .option('--diff', 'Show changes since the previous revision.')
@@ -172,7 +176,7 @@ const POLL_MS = 25
 function watchCommand(): Command {
   const watch = new Command('watch')
     .description('Follow a session: its steps, their output, and its end.')
-    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(optionalCaseArgument())
     .addArgument(sessionArgument())
     .option('--bell', 'Also ring the bell of the terminal when the case needs you.')
     .action((name: string | undefined, word: string | undefined, options: WatchOptions) =>

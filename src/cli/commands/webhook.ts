@@ -9,7 +9,7 @@ import type {
 } from '../../http/schemas/webhook.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { explain, listOption } from '../command.ts'
+import { explain, listOption, withSubcommands } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader, withService } from '../context.ts'
 import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -32,9 +32,7 @@ interface ChangeOptions extends Options {
 /** `casefile webhook …`: receivers of events. */
 export function command(): Command {
   const webhook = new Command('webhook').description('Send events to other programs by webhooks.')
-  for (const each of [add(), list(), show(), change(), remove(), test(), deliveries()])
-    webhook.addCommand(each)
-  return webhook
+  return withSubcommands(webhook, [add(), list(), show(), change(), remove(), test(), deliveries()])
 }
 
 function subcommand(name: string, description: string): Command {

@@ -55,7 +55,8 @@ function InboxRow({ item, base }: { item: InboxItemJson; base: string }) {
   const icon: AttentionKind = kind === 'verify' ? 'proof' : kind
   // pages of this service are reached by the address that the reader came by
   const href = url?.startsWith(`${base}/`) ? itemPage(item) : url
-  const place = session === null ? '' : `session ${session}`
+  const named = `session ${session}`
+  const place = session === null || text.startsWith(named) ? '' : named
   const words = [text, place, agent ?? '', href === null ? 'no service' : '']
   return (
     <li class="inbox-row" id={`inbox-${case_id}-${session ?? kind}`}>

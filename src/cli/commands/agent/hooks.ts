@@ -143,7 +143,7 @@ async function runTest(names: string[], options: Options): Promise<ExitCode> {
 export function statusCommand(): Command {
   const command = new Command('status')
     .summary('Show whether the installed hooks work.')
-    .description('Show what holds for the installed hooks, and what keeps them from working.')
+    .description('Show what the installed hooks do, and what keeps them from working.')
     .action(async (options: Options) => {
       process.exitCode = await showStatus(options)
     })

@@ -46,7 +46,7 @@ export function hookLines({ hooks, missing, warnings }: LeveledReport): string[]
       // a reason of the agent's own files is among the warnings
       .filter(({ level, reason, warnings }) => level !== 'gated' && !warnings.includes(reason))
       .map((each) => {
-        const hint = `; casefile agent test ${each.agent} shows what holds`
+        const hint = `; casefile agent test ${each.agent} shows what they deny`
         return `${each.agent}: ${levelText(each)}${each.level === 'untested' ? hint : ''}`
       }),
     ...hooks.flatMap(({ agent, warnings }) => warnings.map((each) => `${agent}: ${each}`)),
