@@ -113,8 +113,8 @@ export async function openReadOnlyApp(
   async function read(id: string) {
     if (!known.has(id)) known.set(id, readCase(id))
     await known.get(id)
-    const folder = catalog.folder(id)
-    if (folder) return folder
+    const contents = catalog.folder(id)
+    if (contents) return contents
     throw new AppError('not_found', `There is no case ${id}.`)
   }
 

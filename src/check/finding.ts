@@ -42,9 +42,9 @@ async function caseProblems(
   { catalog, texts, hasServed }: Snapshot,
   id: string,
 ): Promise<Problem[]> {
-  const folder = catalog.folder(id)
-  const found = [...(folder?.problems ?? []), ...latestProblems(catalog.entry(id), hasServed)]
-  for (const session of folder?.sessions ?? []) {
+  const contents = catalog.folder(id)
+  const found = [...(contents?.problems ?? []), ...latestProblems(catalog.entry(id), hasServed)]
+  for (const session of contents?.sessions ?? []) {
     const record = catalog.entry(id)?.sessions.get(session.number)
     if (!record?.value || !record.readable) continue
     found.push(...(await textProblems(await texts.session(id, record), session)))

@@ -11,17 +11,17 @@ import { serializeSession } from './serializers.ts'
 /** What an operator must see before they approve the plan of a session. */
 export async function approvalJson(
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
 ): Promise<ApprovalViewJson> {
-  const json = await serializeSession(service, folder, session)
-  const facts = await sessionFacts(service, folder, session, json)
+  const json = await serializeSession(service, contents, session)
+  const facts = await sessionFacts(service, contents, session, json)
   const { settings, terminal, summary, plan } = facts
-  const view = await approvalView(service, folder, session, {
+  const view = await approvalView(service, contents, session, {
     settings,
     conversationFolder: terminal?.conversation?.folder,
   })
-  const untrusted = await planObjection(service, folder, facts, plan.isRunbook)
+  const untrusted = await planObjection(service, contents, facts, plan.isRunbook)
   const unreachable = 'unknown' in view.walls ? null : view.walls.objection
   return {
     plan_sha256: json.plan_sha256,

@@ -7,8 +7,8 @@ import type { HttpDeps } from './deps.ts'
 /** The history of a case, oldest first: the entries of history.md, and before them what other files tell. */
 export async function caseHistory(
   { layout, historyLines }: Pick<HttpDeps, 'layout' | 'historyLines'>,
-  folder: CaseContents,
+  contents: CaseContents,
 ): Promise<HistoryEntry[]> {
-  const { id } = folder.case
-  return withDerived(folder, (await historyOf(layout, id, historyLines.of(id))) ?? [])
+  const { id } = contents.case
+  return withDerived(contents, (await historyOf(layout, id, historyLines.of(id))) ?? [])
 }

@@ -32,13 +32,13 @@ import { shownFolder } from './shown-folder.ts'
 /** What a case needs now, or what one of its sessions needs. */
 export async function caseStatus(
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session | null,
 ): Promise<Status> {
-  const facts = await caseFacts(service, folder)
-  if (session === null) return statusOf(folder, facts)
-  const json = await serializeSession(service, folder, session)
-  return statusOf(folder, facts, await sessionFacts(service, folder, session, json))
+  const facts = await caseFacts(service, contents)
+  if (session === null) return statusOf(contents, facts)
+  const json = await serializeSession(service, contents, session)
+  return statusOf(contents, facts, await sessionFacts(service, contents, session, json))
 }
 
 /** Also what the page of a case shows of it. */
@@ -49,11 +49,14 @@ export interface LoadedCaseFacts extends CaseFacts {
   runbook: CaseSetup | null
 }
 
-export async function caseFacts(service: HttpDeps, folder: CaseContents): Promise<LoadedCaseFacts> {
-  const sessions = [...folder.sessions].reverse()
-  const candidates = await candidatesOf(service, folder, sessions)
-  const running = attentionOf(folder)
-  const runbook = await runbookOf(service, folder)
+export async function caseFacts(
+  service: HttpDeps,
+  contents: CaseContents,
+): Promise<LoadedCaseFacts> {
+  const sessions = [...contents.sessions].reverse()
+  const candidates = await candidatesOf(service, contents, sessions)
+  const running = attentionOf(contents)
+  const runbook = await runbookOf(service, contents)
   return {
     candidates,
     offered: candidates.filter(
@@ -61,7 +64,7 @@ export async function caseFacts(service: HttpDeps, folder: CaseContents): Promis
         attached === null && size !== null && state !== 'abandoned',
     ),
     unapplied: await unappliedWork(service, sessions),
-    start: await startFacts(service, folder, runbook),
+    start: await startFacts(service, contents, runbook),
     queue: running?.session_id ? queuePlace(service, running.session_id) : null,
     planSource: sessions[0] ? await planSource(service, sessions[0]) : '',
     runbook,
@@ -73,13 +76,13 @@ const MAX_SESSIONS = 5
 
 async function candidatesOf(
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   sessions: readonly Session[],
 ): Promise<CandidateRow[]> {
   const rows: CandidateRow[] = []
   for (const session of sessions.filter(({ state }) => hasEnded(state)).slice(0, MAX_SESSIONS)) {
     const candidates = await listCandidates(service, session)
-    rows.push(...(await loadCandidates(service, folder, session, candidates)))
+    rows.push(...(await loadCandidates(service, contents, session, candidates)))
   }
   return rows
 }
@@ -102,9 +105,9 @@ async function unappliedWork(
   return found.flat()
 }
 
-async function runbookOf(service: HttpDeps, folder: CaseContents): Promise<CaseSetup | null> {
+async function runbookOf(service: HttpDeps, contents: CaseContents): Promise<CaseSetup | null> {
   try {
-    return await service.setup.ofCase(folder, OWN_PROVIDER)
+    return await service.setup.ofCase(contents, OWN_PROVIDER)
   } catch (error) {
     if (error instanceof AppError) return null
     throw error
@@ -154,7 +157,7 @@ export interface LoadedSessionFacts extends SessionFacts {
 
 export async function sessionFacts(
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   json: Pick<SessionJson, 'plan' | 'problems' | 'queue'>,
 ): Promise<LoadedSessionFacts> {
@@ -175,7 +178,7 @@ export async function sessionFacts(
     isBroken: json.problems.some(isBreaking),
   }
   if (session.state !== 'plan_ready') return { ...facts, planErrors: 0, objection: null }
-  const text = await planObjection(service, folder, facts, plan.isRunbook)
+  const text = await planObjection(service, contents, facts, plan.isRunbook)
   return {
     ...facts,
     planErrors: plan.errors.length,

@@ -65,24 +65,24 @@ type OwnItem = Omit<InboxItemJson, 'workspace' | 'root' | 'url'>
 /** Each plan that waits, else the one thing that the case needs. */
 async function itemsOf(service: OwnInboxDeps, row: TriageRow): Promise<OwnItem[]> {
   const kind = row.needs && inboxKind(row.needs.kind)
-  const folder = kind && (await service.store.read(row.id).catch(() => null)) // deleted meanwhile
-  if (!folder) return []
+  const contents = kind && (await service.store.read(row.id).catch(() => null)) // deleted meanwhile
+  if (!contents) return []
   const { needs, since } = row
   if (kind !== 'plan') {
-    const session = folder.sessions.find(({ id }) => id === needs!.session_id)
-    return [{ ...(await head(service, folder, session)), kind, since, text: needs!.text }]
+    const session = contents.sessions.find(({ id }) => id === needs!.session_id)
+    return [{ ...(await head(service, contents, session)), kind, since, text: needs!.text }]
   }
-  const plans = waitingPlans(folder).map(async (session) => ({
-    ...(await head(service, folder, session)),
-    ...(await planFacts(service, folder, session)),
+  const plans = waitingPlans(contents).map(async (session) => ({
+    ...(await head(service, contents, session)),
+    ...(await planFacts(service, contents, session)),
     kind,
     since: changedAt(session),
   }))
   return Promise.all(plans)
 }
 
-async function head(service: OwnInboxDeps, folder: CaseContents, session: Session | undefined) {
-  const { id, title, workdir } = folder.case
+async function head(service: OwnInboxDeps, contents: CaseContents, session: Session | undefined) {
+  const { id, title, workdir } = contents.case
   return {
     case_id: id,
     title,
@@ -116,13 +116,13 @@ const known = new WeakMap<Session, PlanFacts>()
 /** What a plan does, in a few words, and its hash. */
 async function planFacts(
   service: OwnInboxDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
 ): Promise<PlanFacts> {
   const before = known.get(session)
   if (before) return before
   try {
-    const { plan } = await service.sessionTexts(folder.case.id, session)
+    const { plan } = await service.sessionTexts(contents.case.id, session)
     const { steps, scope, intent } = await readPlan(plan)
     const words = [
       intent ? `“${intent.intent}”` : steps.length > 0 ? counted(steps.length, 'step') : '',

@@ -33,11 +33,11 @@ import { shownFolder } from './shown-folder.ts'
 const caseJsons = new WeakMap<CaseContents, CaseJson>()
 
 /** The API's JSON of a case, computed once for each state of its files. */
-export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseContents): CaseJson {
-  const known = caseJsons.get(folder)
+export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, contents: CaseContents): CaseJson {
+  const known = caseJsons.get(contents)
   if (known) return known
-  const json = buildCaseJson(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
-  caseJsons.set(folder, json)
+  const json = buildCaseJson(contents, catalog.entry(contents.case.id)?.file.mtimeMs ?? 0)
+  caseJsons.set(contents, json)
   return json
 }
 
@@ -50,24 +50,26 @@ export interface CaseBody {
 const bodies = new WeakMap<CaseContents, CaseBody>()
 
 /** A case as the body of a response, serialized once for each state of its files. */
-export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseContents): CaseBody {
-  const known = bodies.get(folder)
+export function caseBody(service: Pick<HttpDeps, 'catalog'>, contents: CaseContents): CaseBody {
+  const known = bodies.get(contents)
   if (known) return known
-  const { id } = folder.case
-  const isCurrent = service.catalog.folder(id) === folder // then the catalog has its JSON
-  const text = isCurrent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
+  const { id } = contents.case
+  const isCurrent = service.catalog.folder(id) === contents // then the catalog has its JSON
+  const text = isCurrent
+    ? endLine(service.catalog.json(id)!)
+    : jsonBody(caseJson(service, contents))
   const body: CaseBody = {
     text,
     etag: etagOf(text),
   }
-  bodies.set(folder, body)
+  bodies.set(contents, body)
   return body
 }
 
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
   service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans' | 'sessions' | 'worktrees'>,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
 ): Promise<SessionJson> {
   const file = `sessions/${session.number}.md`
@@ -101,7 +103,7 @@ export async function serializeSession(
       out_of_scope_calls: outOfScopeCalls(session.trail),
       plan_violation: planViolation(session),
     },
-    proof_attached: hasProof(session, folder.proofs),
+    proof_attached: hasProof(session, contents.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,
     provider: session.provider,
@@ -117,7 +119,7 @@ export async function serializeSession(
     candidates: candidates.map((candidate) => judgeCandidate(session, candidate)),
     comments: countComments(await commentsOfSession(service, session)),
     problems: [
-      ...folder.problems.filter((problem) => problem.file === file),
+      ...contents.problems.filter((problem) => problem.file === file),
       ...(texts ? await textProblems(texts, session) : []),
     ],
   }
@@ -133,8 +135,8 @@ export function withoutTexts({
 }
 
 /** A proof without its content. */
-export function serializeProofHead(folder: CaseContents, proof: Proof): ProofHeadJson {
-  const objection = objectionTo(proof, folder.sessions)
+export function serializeProofHead(contents: CaseContents, proof: Proof): ProofHeadJson {
+  const objection = objectionTo(proof, contents.sessions)
   return {
     id: proof.id,
     case_id: proof.case_id,
@@ -173,12 +175,12 @@ function imageJson(
 /** A proof with its content. */
 export async function serializeProof(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
-  folder: CaseContents,
+  contents: CaseContents,
   proof: Proof,
 ): Promise<ProofJson> {
   const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
   const content = record?.value ? await service.texts.proof(proof.case_id, record) : ''
-  const { id, case_id, session_id, type, ...others } = serializeProofHead(folder, proof)
+  const { id, case_id, session_id, type, ...others } = serializeProofHead(contents, proof)
   return {
     id,
     case_id,

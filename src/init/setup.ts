@@ -87,9 +87,9 @@ export interface Setup {
   /** What holds for the hooks of agents that people run themselves. */
   hookLevels(heard: readonly HeardConversation[]): Promise<LeveledReport>
   /** `provider`: another one than that of the case. */
-  ofCase(folder: CaseContents, provider?: string): Promise<CaseSetup>
+  ofCase(contents: CaseContents, provider?: string): Promise<CaseSetup>
   /** Asks git, so pages do not call it. */
-  proposedIntent(folder: CaseContents): Promise<ProposedIntent>
+  proposedIntent(contents: CaseContents): Promise<ProposedIntent>
 }
 
 interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment'> {

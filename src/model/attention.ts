@@ -63,33 +63,36 @@ export function isClosedState(state: CaseState): boolean {
  *
  * If several sessions match, the newest counts.
  */
-export function attentionOf(folder: CaseContents, gate: Gate = gateOf(folder)): Attention | null {
-  const plan = waitingPlans(folder).at(-1)
+export function attentionOf(
+  contents: CaseContents,
+  gate: Gate = gateOf(contents),
+): Attention | null {
+  const plan = waitingPlans(contents).at(-1)
   if (plan)
     return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
-  if (folder.problems.length > 0) return attentionTo('problem', problemText(folder))
-  const state = shownState(folder)
+  if (contents.problems.length > 0) return attentionTo('problem', problemText(contents))
+  const state = shownState(contents)
   if (isClosedState(state)) return null
-  if (state === 'NEEDS_USER_INPUT') return attentionTo('question', reasonText(folder))
-  if (state === 'BLOCKED') return attentionTo('blocked', reasonText(folder))
-  const failed = unansweredFailure(folder)
+  if (state === 'NEEDS_USER_INPUT') return attentionTo('question', reasonText(contents))
+  if (state === 'BLOCKED') return attentionTo('blocked', reasonText(contents))
+  const failed = unansweredFailure(contents)
   if (failed)
     return attentionTo('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
-  const running = runningSession(folder)
+  const running = runningSession(contents)
   if (running) {
     const what = lineInQueue(running.trail) ? 'waits in line' : `is ${running.state}`
     return attentionTo('running', `session ${running.number} ${what}`, running)
   }
-  const complete = folder.sessions.findLast(
-    (session) => session.state === 'complete' && !isFinal(session, folder.proofs),
+  const complete = contents.sessions.findLast(
+    (session) => session.state === 'complete' && !isFinal(session, contents.proofs),
   )
   if (complete) {
     const { number, tests } = complete
     const what = tests && tests.failed > 0 ? `, but ${failedCount(tests)}` : ' and has no proof'
     return attentionTo('proof', `session ${number} is complete${what}`, complete)
   }
-  const unverified = folder.proofs.filter((proof) => !countsAsVerified(proof))
-  const unsupported = newestWithoutSupport(folder, gate.open ? unverified : folder.proofs)
+  const unverified = contents.proofs.filter((proof) => !countsAsVerified(proof))
+  const unsupported = newestWithoutSupport(contents, gate.open ? unverified : contents.proofs)
   if (unsupported !== null) return attentionTo('proof', unsupported)
   if (unverified.length > 0)
     return attentionTo('proof', `${counted(unverified.length)} not verified yet`)
@@ -100,9 +103,9 @@ export function attentionOf(folder: CaseContents, gate: Gate = gateOf(folder)): 
 }
 
 /** The sessions whose plans may be approved. */
-export function waitingPlans(folder: CaseContents): Session[] {
-  return folder.sessions.filter(
-    (session) => session.state === 'plan_ready' && isSound(folder, session),
+export function waitingPlans(contents: CaseContents): Session[] {
+  return contents.sessions.filter(
+    (session) => session.state === 'plan_ready' && isSound(contents, session),
   )
 }
 

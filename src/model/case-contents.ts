@@ -51,28 +51,28 @@ export type Edit =
   | { file: 'ignored-state'; state: Case['state'] }
 
 /** A decision: returns the edits for a case, or throws an AppError. It must be pure, as it may run twice. */
-export type Decide = (folder: CaseContents) => Edit[]
+export type Decide = (contents: CaseContents) => Edit[]
 
-export function gateOf(folder: CaseContents): Gate {
-  return proofGate(folder.case.checklist, folder.proofs, folder.sessions)
+export function gateOf(contents: CaseContents): Gate {
+  return proofGate(contents.case.checklist, contents.proofs, contents.sessions)
 }
 
-export function shownState(folder: CaseContents): Case['state'] {
-  const { state } = folder.case
-  return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // other states do not depend on the gate
+export function shownState(contents: CaseContents): Case['state'] {
+  const { state } = contents.case
+  return state === 'RESOLVED' ? reportedState(state, gateOf(contents)) : state // other states do not depend on the gate
 }
 
 /** Returns the session with this id. Throws `not_found`. */
-export function sessionOf(folder: CaseContents, id: string): Session {
-  const session = folder.sessions.find((each) => each.id === id)
+export function sessionOf(contents: CaseContents, id: string): Session {
+  const session = contents.sessions.find((each) => each.id === id)
   if (session) return session
-  throw new AppError('not_found', `Case ${folder.case.id} has no session ${id}.`)
+  throw new AppError('not_found', `Case ${contents.case.id} has no session ${id}.`)
 }
 
-export function proofOf(folder: CaseContents, id: string): Proof {
-  const proof = folder.proofs.find((each) => each.id === id)
+export function proofOf(contents: CaseContents, id: string): Proof {
+  const proof = contents.proofs.find((each) => each.id === id)
   if (proof) return proof
-  throw new AppError('not_found', `Case ${folder.case.id} has no proof ${id}.`)
+  throw new AppError('not_found', `Case ${contents.case.id} has no proof ${id}.`)
 }
 
 /** Returns the item that was created last. */

@@ -11,13 +11,13 @@ export interface CaseJson extends CaseValues {
 }
 
 /** Serializes a case. `mtimeMs` is the mtime of case.md; 0 if it is missing. */
-export function caseJson(folder: CaseContents, mtimeMs: number): CaseJson {
-  const { case: present, problems } = folder
+export function caseJson(contents: CaseContents, mtimeMs: number): CaseJson {
+  const { case: present, problems } = contents
   const values = FIELD_LIST.map(({ name }) => [name, present[name]])
   return {
     id: present.id,
     ...(Object.fromEntries(values) as CaseValues),
-    state: shownState(folder),
+    state: shownState(contents),
     created_at: present.created_at,
     updated_at: laterOf(new Date(mtimeMs).toISOString(), present.created_at),
     problems,

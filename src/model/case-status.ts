@@ -49,18 +49,18 @@ export interface StartFacts {
 
 /** Where a case is, or one of its sessions, and the one thing that comes next. */
 export function statusOf(
-  folder: CaseContents,
+  contents: CaseContents,
   facts: CaseFacts,
   session: SessionFacts | null = null,
 ): Status {
-  const ofCase = caseStatus(folder, facts)
-  return session === null ? ofCase : sessionStatus(folder, session, ofCase)
+  const ofCase = caseStatus(contents, facts)
+  return session === null ? ofCase : sessionStatus(contents, session, ofCase)
 }
 
-function caseStatus(folder: CaseContents, facts: CaseFacts): Status {
-  const gate = gateOf(folder)
-  const needs = attentionOf(folder, gate)
-  const session = folder.sessions.find(({ id }) => id === needs?.session_id)
+function caseStatus(contents: CaseContents, facts: CaseFacts): Status {
+  const gate = gateOf(contents)
+  const needs = attentionOf(contents, gate)
+  const session = contents.sessions.find(({ id }) => id === needs?.session_id)
   switch (needs?.kind) {
     case 'plan': {
       const by = `Planned by ${providerText(session!)}. Nothing runs before that.`
@@ -71,7 +71,7 @@ function caseStatus(folder: CaseContents, facts: CaseFacts): Status {
       return on(sentence(needs), '', nextAct('fix'), 'bad')
     case 'question':
     case 'blocked':
-      return blocked(folder)
+      return blocked(contents)
     case 'failed':
       return failed(session!, null, facts.planSource)
     case 'running':
@@ -80,9 +80,11 @@ function caseStatus(folder: CaseContents, facts: CaseFacts): Status {
         : on(sentence(needs), '', nextAct('watch', about(session!)), 'info', session!.number)
     case 'proof':
     case 'gate_open':
-      return proofStatus(folder, facts, gate, needs)
+      return proofStatus(contents, facts, gate, needs)
     default:
-      return isClosedState(shownState(folder)) ? closed(folder, facts) : quiet(folder, facts, gate)
+      return isClosedState(shownState(contents))
+        ? closed(contents, facts)
+        : quiet(contents, facts, gate)
   }
 }
 
@@ -116,8 +118,8 @@ function blocked({ case: { state, reason } }: CaseContents): Status {
       )
 }
 
-function closed(folder: CaseContents, { unapplied }: CaseFacts): Status {
-  const state = shownState(folder)
+function closed(contents: CaseContents, { unapplied }: CaseFacts): Status {
+  const state = shownState(contents)
   const [work] = unapplied
   if (state === 'RESOLVED' && work)
     return on(
@@ -127,17 +129,17 @@ function closed(folder: CaseContents, { unapplied }: CaseFacts): Status {
       'warn',
     )
   const label = stateLabel(state)
-  const why = (folder.case.reason ?? '').trim()
+  const why = (contents.case.reason ?? '').trim()
   if (state === 'WATCHLIST') return on(`${label}: parked until its state is changed.`, why, null)
   return on(`${label}. Nothing is left to do.`, why, null, state === 'RESOLVED' ? 'good' : 'info')
 }
 
 /** Nothing waits for the operator, and the case is open. */
-function quiet(folder: CaseContents, facts: CaseFacts, gate: Gate): Status {
-  const newest = folder.sessions.at(-1)
+function quiet(contents: CaseContents, facts: CaseFacts, gate: Gate): Status {
+  const newest = contents.sessions.at(-1)
   if (newest?.state === 'failed') return failed(newest, null, facts.planSource)
-  if (newest?.state === 'complete' || (!newest && folder.proofs.length > 0))
-    return proofStatus(folder, facts, gate, null)
+  if (newest?.state === 'complete' || (!newest && contents.proofs.length > 0))
+    return proofStatus(contents, facts, gate, null)
   const { planner, source, terminal } = facts.start
   const noSession = newest === undefined ? 'Nothing is planned yet.' : 'Nothing runs or waits now.'
   if (planner === null && source === null) {
@@ -167,13 +169,13 @@ function quiet(folder: CaseContents, facts: CaseFacts, gate: Gate): Status {
 
 /** What brings the case nearer to RESOLVED: only what would satisfy an open item is offered. */
 function proofStatus(
-  folder: CaseContents,
+  contents: CaseContents,
   facts: CaseFacts,
   gate: Gate,
   needs: Attention | null,
 ): Status {
   const { offered, unapplied, start } = facts
-  const { sessions, proofs } = folder
+  const { sessions, proofs } = contents
   if (gate.open) {
     const [work] = unapplied
     if (work)

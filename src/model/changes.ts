@@ -41,29 +41,29 @@ export interface FileHashes {
 
 /** A file that cannot be read now has not changed for all we know: it stays as published. */
 export function readingOf(
-  folder: CaseContents,
+  contents: CaseContents,
   files: FileHashes,
   before: Reading | null,
 ): Reading {
   const proofs = new Map<string, ReadProof>()
-  for (const proof of folder.proofs) {
+  for (const proof of contents.proofs) {
     const hash = files.proof(proof.id)
     const known = hash === '' ? before?.proofs.get(proof.id) : undefined
     proofs.set(proof.id, known ?? { type: proof.type, verified: countsAsVerified(proof), hash })
   }
   const sessions = new Map<string, { number: number; last: number }>()
-  for (const { id, number, trail } of folder.sessions)
+  for (const { id, number, trail } of contents.sessions)
     if (!sessions.has(id)) sessions.set(id, { number, last: nextTrailNumber(trail) - 1 })
   const isReadable = files.isCaseReadable
   return {
-    state: isReadable ? shownState(folder) : (before?.state ?? null),
-    case: isReadable ? folder.case : (before?.case ?? folder.case),
+    state: isReadable ? shownState(contents) : (before?.state ?? null),
+    case: isReadable ? contents.case : (before?.case ?? contents.case),
     proofs,
     sessions,
     notes: knownHashes(files.notes, before?.notes),
-    problems: folder.problems,
-    waiting: waitingOf(folder),
-    causes: nextCauses(folder, before?.causes ?? {}),
+    problems: contents.problems,
+    waiting: waitingOf(contents),
+    causes: nextCauses(contents, before?.causes ?? {}),
   }
 }
 

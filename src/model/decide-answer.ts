@@ -6,15 +6,15 @@ import type { CaseState } from './case-state.ts'
  * Answers the question of a case in NEEDS_USER_INPUT and returns the case to its earlier state. The question, which
  * is the reason of the state, stays in the history. Needs `folder.history`.
  */
-export function answerQuestion(folder: CaseContents, text: string): Edit[] {
-  const present = shownState(folder)
+export function answerQuestion(contents: CaseContents, text: string): Edit[] {
+  const present = shownState(contents)
   if (present !== 'NEEDS_USER_INPUT') {
     throw new AppError(
       'wrong_state',
       `The case is ${present}, so there is no question to answer. Only a case in NEEDS_USER_INPUT has one.`,
     )
   }
-  const state = stateBefore(folder)
+  const state = stateBefore(contents)
   const answered = { act: { name: 'answered', from: present, to: state } as const, text }
   return [
     {
@@ -26,10 +26,10 @@ export function answerQuestion(folder: CaseContents, text: string): Edit[] {
 }
 
 /** Returns the state before the question; if the history does not have it, the state that fits the sessions. */
-function stateBefore(folder: CaseContents): CaseState {
-  const asked = folder.history?.findLast(({ kind }) => kind === 'question')?.act
-  const state = (asked?.name === 'state_changed' && asked.from) || stateOfSessions(folder)
-  return state === 'RESOLVED' && !gateOf(folder).open ? 'VERIFYING' : state
+function stateBefore(contents: CaseContents): CaseState {
+  const asked = contents.history?.findLast(({ kind }) => kind === 'question')?.act
+  const state = (asked?.name === 'state_changed' && asked.from) || stateOfSessions(contents)
+  return state === 'RESOLVED' && !gateOf(contents).open ? 'VERIFYING' : state
 }
 
 function stateOfSessions({ sessions }: CaseContents): CaseState {

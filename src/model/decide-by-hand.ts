@@ -10,26 +10,26 @@ import { numbered } from './trail-lines.ts'
  * proof, or record an edited plan or a ticked comment. Returns no edits if nothing is to do, so it can be called at any time.
  */
 export function afterHandEdit(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   texts: TextHashes | null,
   { now, inRun = false }: Circumstances,
 ): Edit[] {
-  const session = sessionOf(folder, id)
+  const session = sessionOf(contents, id)
   const answer =
     abandoned(session, now) ??
-    sealed(folder, session, now) ??
+    sealed(contents, session, now) ??
     linesOf(session, now, [
       ...planEdited(session, texts, inRun),
-      ...tickedByHand(session, folder.texts?.comments ?? []),
+      ...tickedByHand(session, contents.texts?.comments ?? []),
     ])
-  return answer ? [sessionEdit(session, answer)] : restoreTrail(folder, id)
+  return answer ? [sessionEdit(session, answer)] : restoreTrail(contents, id)
 }
 
 /** Returns an edit without changes if the audit trail was altered, since every write restores its original lines. */
-export function restoreTrail(folder: CaseContents, id: string): Edit[] {
-  const session = sessionOf(folder, id)
-  if (!changedTrails(folder).has(session)) return []
+export function restoreTrail(contents: CaseContents, id: string): Edit[] {
+  const session = sessionOf(contents, id)
+  if (!changedTrails(contents).has(session)) return []
   return [sessionEdit(session, {})]
 }
 
@@ -66,10 +66,10 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
 }
 
 /** Seals a complete session once a proof file names it, no matter who wrote the file. */
-function sealed(folder: CaseContents, session: Session, now: string): SessionEditOrNone {
+function sealed(contents: CaseContents, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
-  if (!hasProof(session, folder.proofs)) return null
-  const lines = folder.proofs
+  if (!hasProof(session, contents.proofs)) return null
+  const lines = contents.proofs
     .filter((proof) => proof.session_id === session.id && !isInTrail(session.trail, proof.id))
     .sort(byCreation)
     .map((proof): NewTrailLine => {

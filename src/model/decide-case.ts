@@ -40,35 +40,35 @@ export function newCase(
 }
 
 /** Throws `bad_request` if the case would be its own parent. */
-export function updateCase(folder: CaseContents, wanted: CaseFields): Edit[] {
-  if (wanted.parent === folder.case.id) {
+export function updateCase(contents: CaseContents, wanted: CaseFields): Edit[] {
+  if (wanted.parent === contents.case.id) {
     const message = 'expected another case; a case cannot be its own parent'
     const errors = [{ path: 'parent', message }]
     throw new AppError('bad_request', `parent: ${message}.`, { errors })
   }
-  const fields = changedFields(folder.case, wanted)
+  const fields = changedFields(contents.case, wanted)
   return fields ? [{ file: 'case', edit: { fields } }] : []
 }
 
 /** Changes the state. Any change is allowed, except that RESOLVED requires an open proof gate. */
 export function setState(
-  folder: CaseContents,
+  contents: CaseContents,
   wanted: {
     state: CaseState
     outcome?: string | null | undefined
     reason?: string | null | undefined
   },
 ): Edit[] {
-  const gate = gateOf(folder)
+  const gate = gateOf(contents)
   if (wanted.state === 'RESOLVED' && !gate.open) {
     throw new AppError(
       'proof_gate',
-      `The proof gate is shut. This case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${folder.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
+      `The proof gate is shut. This case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${contents.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
       { extra: { missing: gate.missing, gate } },
     )
   }
   const { state, outcome, reason } = wanted
-  const edits = updateCase(folder, {
+  const edits = updateCase(contents, {
     state,
     ...(outcome === undefined ? {} : { outcome }),
     ...(reason === undefined ? {} : { reason }),
@@ -78,7 +78,7 @@ export function setState(
   const proved = state === 'RESOLVED' ? gate.items.filter((item) => item.satisfied_by) : []
   const ticks = proved.length > 0 ? { tick: proved } : {}
   if (edit?.file === 'case') edit.edit = { ...edit.edit, ...ticks }
-  if (!folder.ignored.some(({ kind }) => kind === 'state')) return edits
+  if (!contents.ignored.some(({ kind }) => kind === 'state')) return edits
   // written even if case.md has this state already: that confirms it
   const others = edit?.file === 'case' ? edit.edit.fields : {}
   return [{ file: 'case', edit: { fields: { ...others, state }, ...ticks } }]
@@ -89,11 +89,11 @@ export function setState(
  * required item that was removed from the file during a run is added again.
  */
 export function addItem(
-  folder: CaseContents,
+  contents: CaseContents,
   item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
 ): Edit[] {
-  const exists = folder.case.checklist.some((each) => isSameItem(each, item))
-  const wasRemoved = folder.ignored.some(
+  const exists = contents.case.checklist.some((each) => isSameItem(each, item))
+  const wasRemoved = contents.ignored.some(
     ({ kind, was }) => kind === 'checklist' && isSameItem(was, item),
   )
   if (exists && !(wasRemoved && item.required)) {

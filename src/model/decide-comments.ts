@@ -15,13 +15,13 @@ import { type NewTrailLine, newLine, type TrailLine } from './trail.ts'
 import { numbered } from './trail-lines.ts'
 
 export function addComment(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   comment: Comment,
   now: string,
 ): Edit[] {
-  const session = commentableSession(folder, id)
-  const comments = commentsIn(folder)
+  const session = commentableSession(contents, id)
+  const comments = commentsIn(contents)
   if (comments.length >= MAX_COMMENTS) {
     throw new AppError(
       'wrong_state',
@@ -38,13 +38,13 @@ export function addComment(
 
 /** Edits the text of a draft, or resolves a comment or opens it again. Returns no edits if nothing changes. */
 export function changeComment(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   { comment: commentId, text, resolved }: { comment: string; text?: string; resolved?: boolean },
   now: string,
 ): Edit[] {
-  const session = commentableSession(folder, id)
-  const present = commentIn(commentsIn(folder), commentId)
+  const session = commentableSession(contents, id)
+  const present = commentIn(commentsIn(contents), commentId)
   const changes: CommentChange[] = []
   const lines: NewTrailLine[] = []
   const changedAs = (what: 'edited' | 'resolved' | 'reopened') =>
@@ -64,24 +64,24 @@ export function changeComment(
 }
 
 export function deleteComment(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   comment: string,
   now: string,
 ): Edit[] {
-  const session = commentableSession(folder, id)
-  mustBeDraft(commentIn(commentsIn(folder), comment), 'deleted', 'Resolve it instead.')
+  const session = commentableSession(contents, id)
+  mustBeDraft(commentIn(commentsIn(contents), comment), 'deleted', 'Resolve it instead.')
   const line = newLine('comment_changed', { id: comment, what: 'deleted' })
   return changed(session, { is: 'deleted', id: comment }, line, now)
 }
 
 export function answerComment(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   { comment, reply }: { comment: string; reply: CommentReply },
 ): Edit[] {
-  const session = commentableSession(folder, id)
-  const present = commentIn(commentsIn(folder), comment)
+  const session = commentableSession(contents, id)
+  const present = commentIn(commentsIn(contents), comment)
   if (present.replies.length >= MAX_COMMENTS) {
     throw new AppError('wrong_state', `Comment ${comment} has too many replies.`)
   }
@@ -134,10 +134,15 @@ export function sendComments(
 }
 
 /** Records in a session's file that its comments went to another session; a sealed file stays as it is. */
-export function recordSent(folder: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
-  const session = sessionOf(folder, id)
-  if (sent.lines.length === 0 || isFinal(session, folder.proofs)) return []
-  const isThere = (id: string) => commentsIn(folder).some((comment) => comment.id === id)
+export function recordSent(
+  contents: CaseContents,
+  id: string,
+  sent: SentNote,
+  now: string,
+): Edit[] {
+  const session = sessionOf(contents, id)
+  if (sent.lines.length === 0 || isFinal(session, contents.proofs)) return []
+  const isThere = (id: string) => commentsIn(contents).some((comment) => comment.id === id)
   const edit = {
     comments: sent.changes.filter((change) => change.is === 'marked' && isThere(change.id)),
     lines: numbered(session.trail, sent.lines, now),
@@ -170,9 +175,9 @@ export function hasHadComments({ trail }: Pick<Session, 'trail'>): boolean {
 }
 
 /** Throws `session_ended` if the session's file must not change. */
-export function commentableSession(folder: CaseContents, id: string): Session {
-  const session = sessionOf(folder, id)
-  if (!isFinal(session, folder.proofs)) return session
+export function commentableSession(contents: CaseContents, id: string): Session {
+  const session = sessionOf(contents, id)
+  if (!isFinal(session, contents.proofs)) return session
   throw new AppError(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed, so its comments can no longer change. Comment before proof is attached, or start a new session.`,

@@ -32,19 +32,19 @@ export interface NewProof {
 
 /** Returns the session that a proof is for. Throws `wrong_state` if the given session is not over. */
 export function sessionForProof(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string | null | undefined,
 ): Session | null {
   if (id === null) return null
   if (id === undefined) {
-    const waiting = folder.sessions.filter(
-      (session) => session.state === 'complete' && !hasProof(session, folder.proofs),
+    const waiting = contents.sessions.filter(
+      (session) => session.state === 'complete' && !hasProof(session, contents.proofs),
     )
     return (
       newest(waiting.map((session) => ({ ...session, created_at: session.started_at }))) ?? null
     )
   }
-  const session = sessionOf(folder, id)
+  const session = sessionOf(contents, id)
   if (isActive(session.state) || session.state === 'plan_ready') {
     throw new AppError(
       'wrong_state',
@@ -55,8 +55,8 @@ export function sessionForProof(
 }
 
 /** Attaches proof. This ends and seals a complete session. */
-export function attachProof(folder: CaseContents, wanted: NewProof, now: string): Edit[] {
-  const session = sessionForProof(folder, wanted.session_id)
+export function attachProof(contents: CaseContents, wanted: NewProof, now: string): Edit[] {
+  const session = sessionForProof(contents, wanted.session_id)
   const { counted, exit_code, content, picture, artifact } = wanted
   const session_id = session?.id ?? null
   const is_diff = picture === null && isDiff(content)
@@ -66,8 +66,8 @@ export function attachProof(folder: CaseContents, wanted: NewProof, now: string)
     exit_code,
     artifact,
     id: wanted.id,
-    case_id: folder.case.id,
-    type: wanted.type ?? shownType(shown, folder.sessions),
+    case_id: contents.case.id,
+    type: wanted.type ?? shownType(shown, contents.sessions),
     created_at: now,
     verified: false,
     verified_at: null,
@@ -103,11 +103,11 @@ export function attachProof(folder: CaseContents, wanted: NewProof, now: string)
  * does not support its claim. Verifying again without a new reason changes nothing.
  */
 export function verifyProof(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   { counted, accept, now }: { counted: Counted; accept: string | null; now: string },
 ): Edit[] {
-  const proof = proofOf(folder, id)
+  const proof = proofOf(contents, id)
   if (accept !== null && proof.empty) {
     const message = 'the proof is empty, so it cannot be accepted'
     throw new AppError('bad_request', `accept: ${message}. Attach a proof with content.`, {
@@ -124,8 +124,8 @@ export function verifyProof(
 }
 
 /** Writes hash and test counts into a proof that a person wrote or edited; nothing if they are right. */
-export function stampProof(folder: CaseContents, id: string, counted: Counted): Edit[] {
-  const proof = folder.proofs.find((each) => each.id === id)
+export function stampProof(contents: CaseContents, id: string, counted: Counted): Edit[] {
+  const proof = contents.proofs.find((each) => each.id === id)
   if (!proof || proof.sha256 !== counted.sha256) return []
   if (!isToBeStamped(proof) && !contradicts(counted.tests, proof.tests)) return []
   return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification: null }]

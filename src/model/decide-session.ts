@@ -21,14 +21,14 @@ import { numbered } from './trail-lines.ts'
  * session says it in the history.
  */
 export function caseMove(
-  folder: CaseContents,
+  contents: CaseContents,
   milestone: SessionMilestone,
   type: SessionType,
 ): Edit[] {
-  const { state } = folder.case
+  const { state } = contents.case
   const next = stateAfter(milestone, type, state)
   if (next === state) return []
-  const isIgnored = folder.ignored.some(({ kind }) => kind === 'state')
+  const isIgnored = contents.ignored.some(({ kind }) => kind === 'state')
   // keeps the ignored state in the file, so that the operator sees it
   return [
     isIgnored
@@ -52,7 +52,7 @@ export interface NewSession {
   written?: { plan: string; hypothesis: string; sha256: string } | undefined
 }
 
-export function createSession(folder: CaseContents, wanted: NewSession, now: string): Edit[] {
+export function createSession(contents: CaseContents, wanted: NewSession, now: string): Edit[] {
   const { again, note, written, ...named } = wanted
   const line = newLine('session_created', {
     type: wanted.type,
@@ -66,8 +66,8 @@ export function createSession(folder: CaseContents, wanted: NewSession, now: str
   })
   const session: Session = {
     ...named,
-    case_id: folder.case.id,
-    case_title: folder.case.title,
+    case_id: contents.case.id,
+    case_title: contents.case.title,
     state: 'created',
     started_at: now,
     completed_at: null,
@@ -82,16 +82,16 @@ export function createSession(folder: CaseContents, wanted: NewSession, now: str
     const act = { plan_sha256: sha256, by: 'request' }
     const { fields, lines = [] } = sessionMove(session, { trigger: 'stated', now, act })
     const ready: Session = { ...session, ...fields, trail: [...session.trail, ...lines] }
-    const move = caseMove(folder, 'created', wanted.type)
+    const move = caseMove(contents, 'created', wanted.type)
     return [{ file: 'new-session', session: ready, texts }, ...move]
   }
-  return [{ file: 'new-session', session }, ...caseMove(folder, 'created', wanted.type)]
+  return [{ file: 'new-session', session }, ...caseMove(contents, 'created', wanted.type)]
 }
 
 /** Returns the session if it may still change. Throws `session_ended`. */
-export function liveSession(folder: CaseContents, id: string): Session {
-  const session = sessionOf(folder, id)
-  if (!isFinal(session, folder.proofs)) return session
+export function liveSession(contents: CaseContents, id: string): Session {
+  const session = sessionOf(contents, id)
+  if (!isFinal(session, contents.proofs)) return session
   throw new AppError(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed. To continue, create a new session on the case.`,
@@ -107,8 +107,8 @@ export interface PlanEdit {
 }
 
 /** Replaces the plan with the operator's text, before approval. */
-export function editPlan(folder: CaseContents, id: string, edit: PlanEdit, now: string): Edit[] {
-  const session = liveSession(folder, id)
+export function editPlan(contents: CaseContents, id: string, edit: PlanEdit, now: string): Edit[] {
+  const session = liveSession(contents, id)
   if (session.state !== 'plan_ready') {
     throw new AppError(
       'wrong_state',
@@ -137,7 +137,7 @@ export function editPlan(folder: CaseContents, id: string, edit: PlanEdit, now: 
  * session waits for its folder, and its case moves when it starts.
  */
 export function approve(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   plan: {
     sha256: string
@@ -150,7 +150,7 @@ export function approve(
   now: string,
   queued?: QueueFields,
 ): Edit[] {
-  const session = liveSession(folder, id)
+  const session = liveSession(contents, id)
   nextState(session.state, 'approve')
   if (plan.approved !== plan.sha256) {
     throw new AppError(
@@ -176,7 +176,7 @@ export function approve(
   })
   return [
     { file: 'session', number: session.number, edit },
-    ...(queued ? [] : caseMove(folder, 'approved', session.type)),
+    ...(queued ? [] : caseMove(contents, 'approved', session.type)),
   ]
 }
 
@@ -197,12 +197,12 @@ function queuedLine(fields: QueueFields, { changes }: SentNote): NewTrailLine {
  * comments that were sent with it. `edited` is the plan in the file, if it is another than the approved one.
  */
 export function leaveLine(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   { reason, edited }: { reason: string; edited?: { sha256: string; inRun: boolean } | undefined },
   now: string,
 ): Edit[] {
-  const session = liveSession(folder, id)
+  const session = liveSession(contents, id)
   const sent = lineInQueue(session.trail)?.fields.comments
   const comments = Array.isArray(sent) ? sent.map(String) : []
   const line = edited && {
@@ -216,7 +216,7 @@ export function leaveLine(
     reason,
     fields: { plan_sha256: null },
     before: line ? [newLine('plan_edited', line)] : [],
-    comments: (folder.texts?.comments ?? [])
+    comments: (contents.texts?.comments ?? [])
       .filter((comment) => comments.includes(comment.id) && !comment.resolved)
       .map(({ id }) => ({ is: 'marked', id, sent: false })),
   })
@@ -267,16 +267,16 @@ const END_TRIGGERS = {
 } as const
 
 /** Returns the edit that records the end of a run. */
-export function endRun(folder: CaseContents, id: string, end: RunEnd, now: string): Edit {
+export function endRun(contents: CaseContents, id: string, end: RunEnd, now: string): Edit {
   const { mode, state, reason, results = [], made, texts, evidence } = end
-  const present = sessionOf(folder, id)
+  const present = sessionOf(contents, id)
   const files = present.state === 'created' ? end.files : undefined
   const session: Session = files ? { ...present, state: 'planning' } : present
   const isWithout = state === 'failed' || state === 'abandoned'
   const edit = sessionMove(session, {
     trigger: END_TRIGGERS[state],
     now,
-    caseState: folder.case.state,
+    caseState: contents.case.state,
     before: [...results],
     act: { files, ...(isWithout ? { mode } : {}), ...made },
     ...(evidence ? { fields: evidence } : {}),
@@ -286,8 +286,8 @@ export function endRun(folder: CaseContents, id: string, end: RunEnd, now: strin
   return { file: 'session', number: session.number, edit }
 }
 
-export function revise(folder: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
-  const session = liveSession(folder, id)
+export function revise(contents: CaseContents, id: string, sent: SentNote, now: string): Edit[] {
+  const session = liveSession(contents, id)
   const edit = sessionMove(session, {
     trigger: 'revise',
     now,
@@ -299,12 +299,12 @@ export function revise(folder: CaseContents, id: string, sent: SentNote, now: st
 }
 
 export function abandon(
-  folder: CaseContents,
+  contents: CaseContents,
   id: string,
   reason: string | undefined,
   now: string,
 ): Edit[] {
-  const session = liveSession(folder, id)
+  const session = liveSession(contents, id)
   const why = reason === undefined ? {} : { reason }
   const edit = sessionMove(session, { trigger: 'abandon', now, ...why })
   return [{ file: 'session', number: session.number, edit }]

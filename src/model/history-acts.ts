@@ -19,31 +19,31 @@ import type { Session, SessionEdit } from './session.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
-export function actsOf(folder: CaseContents, edit: Edit, { from }: Actor): Act[] {
+export function actsOf(contents: CaseContents, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':
-      return edit.acts ?? caseActs(folder, edit.edit)
+      return edit.acts ?? caseActs(contents, edit.edit)
     case 'ignored-state':
       return [] // the line of the session says it
     case 'new-session':
       return sessionActs(edit.session, edit.session.trail, {}, from)
     case 'session': {
-      const session = folder.sessions.find(({ number }) => number === edit.number)
+      const session = contents.sessions.find(({ number }) => number === edit.number)
       return session ? sessionActs(session, edit.edit.lines ?? [], edit.edit, from) : []
     }
     case 'new-proof':
-      return [attachedAct(folder, edit.proof)]
+      return [attachedAct(contents, edit.proof)]
     case 'proof':
-      return edit.verification ? verifiedActs(folder, edit.id, edit.verification) : []
+      return edit.verification ? verifiedActs(contents, edit.id, edit.verification) : []
     default:
       return edit satisfies never
   }
 }
 
-function caseActs(folder: CaseContents, { fields = {}, addItem }: CaseEdit): Act[] {
+function caseActs(contents: CaseContents, { fields = {}, addItem }: CaseEdit): Act[] {
   const acts: Act[] = []
   const { state, outcome, reason, ...others } = fields
-  const present = shownState(folder)
+  const present = shownState(contents)
   if (state !== undefined && state !== present) {
     acts.push(...stateActs(present, state, outcome, reason))
   } else if (state !== undefined) {
@@ -60,8 +60,8 @@ function caseActs(folder: CaseContents, { fields = {}, addItem }: CaseEdit): Act
     const { description, type, required } = addItem
     const text = `${description} (${type}${required ? ', required' : ''})`
     acts.push({ act: { name: 'item_added' }, text })
-    const checklist = [...folder.case.checklist, { ...addItem, checked: false }]
-    acts.push(...shownActs(folder, { ...folder, case: { ...folder.case, checklist } }))
+    const checklist = [...contents.case.checklist, { ...addItem, checked: false }]
+    acts.push(...shownActs(contents, { ...contents, case: { ...contents.case, checklist } }))
   }
   return acts
 }
@@ -82,11 +82,11 @@ export function renumberedAct(
 }
 
 /** Returns the history entries for replacing the whole case.md. */
-export function fileActs(folder: CaseContents, after: Case): Act[] {
+export function fileActs(contents: CaseContents, after: Case): Act[] {
   const { checklist, ...fields } = after
-  const changed = changedFields(folder.case, fields)
-  const acts = changed ? caseActs(folder, { fields: changed }) : []
-  if (JSON.stringify(checklist) === JSON.stringify(folder.case.checklist)) return acts
+  const changed = changedFields(contents.case, fields)
+  const acts = changed ? caseActs(contents, { fields: changed }) : []
+  if (JSON.stringify(checklist) === JSON.stringify(contents.case.checklist)) return acts
   return [...acts, editedAct(['checklist'])]
 }
 
@@ -217,20 +217,20 @@ function attachedAct({ sessions }: CaseContents, proof: Proof): Act {
   return { at: proof.created_at, act: { ...act, result }, text }
 }
 
-function verifiedActs(folder: CaseContents, id: string, verification: Verification): Act[] {
-  const proof = folder.proofs.find((each) => each.id === id)
+function verifiedActs(contents: CaseContents, id: string, verification: Verification): Act[] {
+  const proof = contents.proofs.find((each) => each.id === id)
   if (!proof) return []
-  const proofs = folder.proofs.map((each) =>
+  const proofs = contents.proofs.map((each) =>
     each.id === id ? { ...each, ...verification, verified: true, intact: true } : each,
   )
-  const after = { ...folder, proofs }
+  const after = { ...contents, proofs }
   const { accepted } = verification
   const isAccepted = accepted !== null && accepted !== proof.accepted
   const item = gateOf(after).items.find(({ satisfied_by }) => satisfied_by === id)?.description
   const act = { ...proofAct(isAccepted ? 'accepted' : 'verified', proof), item }
   const text = isAccepted ? accepted : undefined
   const at = verification.verified_at
-  return [{ at, act, text }, ...shownActs(folder, after)]
+  return [{ at, act, text }, ...shownActs(contents, after)]
 }
 
 type ProofDone = 'attached' | 'verified' | 'accepted' | 'changed' | 'deleted'

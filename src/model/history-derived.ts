@@ -9,12 +9,12 @@ import type { Session } from './session.ts'
  * before the recorded ones. They are only shown, never written.
  */
 export function withDerived(
-  folder: CaseContents,
+  contents: CaseContents,
   entries: readonly HistoryEntry[],
 ): HistoryEntry[] {
   const hasCreation = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
   const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
-  const derived = derivedEntries(folder)
+  const derived = derivedEntries(contents)
     .filter(({ kind }) => !(hasCreation && kind === 'created'))
     .filter(({ at, act }) => {
       const order = first === null ? -1 : compareMinutes(at!, first)

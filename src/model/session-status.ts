@@ -48,11 +48,11 @@ export interface QueueFacts {
 }
 
 /** `ofCase`: where the case is. For a session that has ended, that is what comes next. */
-export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase: Status): Status {
+export function sessionStatus(contents: CaseContents, facts: SessionFacts, ofCase: Status): Status {
   const { session, terminal, queue } = facts
   const { state, number } = session
   const file = `sessions/${number}.md`
-  if (folder.problems.some((each) => each.code === 'foreign_session' && each.file === file)) {
+  if (contents.problems.some((each) => each.code === 'foreign_session' && each.file === file)) {
     return {
       headline: 'This session was running on another machine.',
       detail: 'Nothing runs here. Continue there, or abandon it.',
@@ -95,7 +95,7 @@ export function sessionStatus(folder: CaseContents, facts: SessionFacts, ofCase:
       return ended(session, completeText(session, failures), ofCase, tone)
     }
     case 'failed':
-      return folder.sessions.at(-1)?.id === session.id && !isClosedState(shownState(folder))
+      return contents.sessions.at(-1)?.id === session.id && !isClosedState(shownState(contents))
         ? failed(session, terminal, facts.planSource)
         : ended(session, failedText(session), ofCase, 'bad')
     case 'abandoned': {

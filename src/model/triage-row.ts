@@ -20,21 +20,21 @@ export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   gate: { open: boolean; verified: number; missing: number }
 }
 
-export function triageRow(folder: CaseContents, json: CaseJson): TriageRow {
+export function triageRow(contents: CaseContents, json: CaseJson): TriageRow {
   const { id, title, created_at } = json
-  const gate = gateOf(folder)
-  const needs = attentionOf(folder, gate)
+  const gate = gateOf(contents)
+  const needs = attentionOf(contents, gate)
   return {
     id,
     title,
     ...filteredValues(json),
-    updated_at: lastTime(folder, json.updated_at),
+    updated_at: lastTime(contents, json.updated_at),
     created_at,
     needs,
-    since: needs && waitingSince(folder, needs, json.updated_at),
-    sessions: folder.sessions.length,
-    running: runningSession(folder) !== undefined,
-    problems: folder.problems.length,
+    since: needs && waitingSince(contents, needs, json.updated_at),
+    sessions: contents.sessions.length,
+    running: runningSession(contents) !== undefined,
+    problems: contents.problems.length,
     gate: { open: gate.open, verified: gate.verified, missing: gate.missing.length },
   }
 }

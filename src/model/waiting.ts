@@ -25,10 +25,10 @@ export type Causes = Readonly<Record<string, string>>
 
 const QUESTION = 'question'
 
-export function waitingOf(folder: CaseContents): Waiting | null {
-  const needs = attentionOf(folder)
-  if (needs?.kind === 'question') return question(folder)
-  const session = folder.sessions.find(({ id }) => id === needs?.session_id)
+export function waitingOf(contents: CaseContents): Waiting | null {
+  const needs = attentionOf(contents)
+  if (needs?.kind === 'question') return question(contents)
+  const session = contents.sessions.find(({ id }) => id === needs?.session_id)
   if (!session) return null
   switch (needs?.kind) {
     case 'plan':
@@ -50,10 +50,10 @@ export function waitingOf(folder: CaseContents): Waiting | null {
  * The causes to store: those of sessions that are still there stay, so that a problem that comes and goes, or a plan
  * that is read again, is no new cause.
  */
-export function nextCauses(folder: CaseContents, before: Causes): Causes {
-  const waiting = waitingOf(folder)
+export function nextCauses(contents: CaseContents, before: Causes): Causes {
+  const waiting = waitingOf(contents)
   const stay = Object.entries(before).filter(([key]) =>
-    key === QUESTION ? isAsked(folder) : folder.sessions.some(({ id }) => id === key),
+    key === QUESTION ? isAsked(contents) : contents.sessions.some(({ id }) => id === key),
   )
   return Object.fromEntries(waiting ? [...stay, [waiting.key, waiting.cause]] : stay)
 }

@@ -23,7 +23,7 @@ export interface ReportDeps {
 }
 
 export interface CaseReport {
-  folder: CaseContents
+  contents: CaseContents
   /** Oldest first, as all that follows. */
   history: readonly HistoryEntry[]
   sessions: SessionReport[]
@@ -74,22 +74,22 @@ const MAX_PATCH = 2 * 1024 * 1024
 
 export async function loadReport(
   deps: ReportDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   { history, madeAt }: { history: readonly HistoryEntry[]; madeAt: string },
 ): Promise<CaseReport> {
   const sessions: SessionReport[] = []
-  for (const session of folder.sessions.slice(-MAX_SESSIONS)) {
+  for (const session of contents.sessions.slice(-MAX_SESSIONS)) {
     sessions.push(await loadSession(deps, session, history))
   }
   return {
-    folder,
+    contents,
     history: history.slice(-MAX_HISTORY),
     sessions,
-    proofs: await loadProofs(deps, folder),
+    proofs: await loadProofs(deps, contents),
     leftOut: {
       history: Math.max(0, history.length - MAX_HISTORY),
-      sessions: Math.max(0, folder.sessions.length - MAX_SESSIONS),
-      proofs: Math.max(0, folder.proofs.length - MAX_PROOFS),
+      sessions: Math.max(0, contents.sessions.length - MAX_SESSIONS),
+      proofs: Math.max(0, contents.proofs.length - MAX_PROOFS),
     },
     madeAt,
   }
@@ -159,12 +159,12 @@ async function loadPatch(
 
 async function loadProofs(
   { catalog, texts }: ReportDeps,
-  folder: CaseContents,
+  contents: CaseContents,
 ): Promise<ProofReport[]> {
   const reports: ProofReport[] = []
   let pictureBytes = 0
   // the newest first, so that they get the room for pictures
-  for (const proof of folder.proofs.slice(-MAX_PROOFS).reverse()) {
+  for (const proof of contents.proofs.slice(-MAX_PROOFS).reverse()) {
     const record = catalog.entry(proof.case_id)?.proofs.get(proof.id)
     const content = record?.value ? await texts.proof(proof.case_id, record) : ''
     const picture = await pictureOf(texts, proof, MAX_PICTURES - pictureBytes)
@@ -172,9 +172,9 @@ async function loadProofs(
     reports.push({
       proof,
       verified: countsAsVerified(proof),
-      objection: objectionTo(proof, folder.sessions)?.text ?? null,
-      acceptedDespite: acceptedDespite(proof, folder.sessions),
-      session: folder.sessions.find(({ id }) => id === proof.session_id)?.number ?? null,
+      objection: objectionTo(proof, contents.sessions)?.text ?? null,
+      acceptedDespite: acceptedDespite(proof, contents.sessions),
+      session: contents.sessions.find(({ id }) => id === proof.session_id)?.number ?? null,
       content: proof.image ? content : cut(plainOutput(content), MAX_CONTENT),
       picture,
     })

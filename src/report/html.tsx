@@ -32,9 +32,9 @@ export async function caseHtml(report: CaseReport): Promise<string> {
 }
 
 function Report({ report }: { report: CaseReport }) {
-  const { folder, history, sessions, proofs, leftOut } = report
-  const { title, description } = folder.case
-  const { items } = gateOf(folder)
+  const { contents, history, sessions, proofs, leftOut } = report
+  const { title, description } = contents.case
+  const { items } = gateOf(contents)
   return (
     <html lang="en">
       <head>

@@ -23,9 +23,9 @@ import {
 } from './report-texts.ts'
 
 export function caseMarkdown(report: CaseReport): string {
-  const { folder, history, sessions, proofs, leftOut } = report
-  const { title, description } = folder.case
-  const { items } = gateOf(folder)
+  const { contents, history, sessions, proofs, leftOut } = report
+  const { title, description } = contents.case
+  const { items } = gateOf(contents)
   return blocks([
     `# ${inline(title)}`,
     factList(caseFacts(report)),

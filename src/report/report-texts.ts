@@ -17,11 +17,11 @@ import type { CaseReport, ProofReport, SessionReport, StepReport } from './conte
 
 export type Fact = [name: string, value: string]
 
-export function caseFacts({ folder, madeAt }: CaseReport): Fact[] {
-  const { case: found } = folder
+export function caseFacts({ contents, madeAt }: CaseReport): Fact[] {
+  const { case: found } = contents
   const { outcome, reason, type, tags, created_at, id } = found
   return [
-    ['State', stateLabel(shownState(folder))],
+    ['State', stateLabel(shownState(contents))],
     ...(outcome ? [['Outcome', outcomeLabel(outcome)] as Fact] : []),
     ...(reason ? [['Reason', reason] as Fact] : []),
     ['Type', type],

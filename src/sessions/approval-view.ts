@@ -42,7 +42,7 @@ export interface Busy {
 export interface ApprovalDeps extends FolderStateDeps {
   catalog: Pick<Catalog, 'folder' | 'row'>
   sessions: {
-    walls(folder: CaseContents, session: Session): Promise<SessionWalls>
+    walls(contents: CaseContents, session: Session): Promise<SessionWalls>
     obstacle(place: FolderUse): Obstacle | null
   }
 }
@@ -50,7 +50,7 @@ export interface ApprovalDeps extends FolderStateDeps {
 /** `conversationFolder`: where a person runs its agent, if one does. */
 export async function approvalView(
   deps: ApprovalDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   {
     settings,
@@ -61,13 +61,14 @@ export async function approvalView(
   const { root } = deps.layout
   let place: string
   try {
-    place = conversationFolder ?? (await workingFolder(root, folder.case.workdir, settings.folders))
+    place =
+      conversationFolder ?? (await workingFolder(root, contents.case.workdir, settings.folders))
   } catch (error) {
     const reason = messageOf(error)
     return { walls: { unknown: reason }, folder: { reason }, busy: null, agentFiles: [] }
   }
   const [walls, state, busy, agentFiles] = await Promise.all([
-    deps.sessions.walls(folder, session).catch((error) => ({ unknown: messageOf(error) })),
+    deps.sessions.walls(contents, session).catch((error) => ({ unknown: messageOf(error) })),
     folderState(deps, place),
     isOfPerson ? null : busyWith(deps, place, session),
     isOfPerson ? [] : filesOfAgent(root, place, session, settings),

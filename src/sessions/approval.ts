@@ -101,14 +101,14 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       deps.plans.add(text)
       return store.update(
         caseId,
-        (folder) => {
-          const onDisk = sha256(folder.texts!.plan)
+        (contents) => {
+          const onDisk = sha256(contents.texts!.plan)
           // the text that runs was read and checked above, so the file must still have it
           const shown = onDisk === approved ? sha256(text) : onDisk
-          const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
+          const sent = sendComments(contents.texts!.comments, views, { note, to: 'approve' })
           notes = sent.text
           const approval = { sha256: shown, approved, by, sent, standing }
-          return decided(decide.approve(folder, id, approval, now(), queued))
+          return decided(decide.approve(contents, id, approval, now(), queued))
         },
         { texts: id, by },
       )

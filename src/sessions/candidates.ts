@@ -39,7 +39,7 @@ export async function listCandidates(
 
 export async function loadCandidates(
   { layout }: Pick<CandidateDeps, 'layout'>,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   candidates: readonly Candidate[],
 ): Promise<CandidateRow[]> {
@@ -55,10 +55,10 @@ export async function loadCandidates(
         session,
         size: stamp?.size ?? null,
       }
-      if (stamp === null || folder.proofs.length === 0) return { ...row, attached: null }
+      if (stamp === null || contents.proofs.length === 0) return { ...row, attached: null }
       const version = `${stamp.size} ${stamp.mtimeMs} ${stamp.ino}`
       const sha256 = await cachedHash(layout, case_id, artifact, version)
-      const attached = folder.proofs.find((proof) => sha256 !== null && proof.sha256 === sha256)
+      const attached = contents.proofs.find((proof) => sha256 !== null && proof.sha256 === sha256)
       return { ...row, attached: attached ?? null }
     }),
   )

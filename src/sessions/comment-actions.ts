@@ -72,8 +72,8 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
     decided: Decide,
     by: Actor,
   ): Promise<readonly CommentView[]> {
-    const folder = await store.update(caseId, decided, { texts: id, by })
-    const session = sessionOf(folder, id)
+    const contents = await store.update(caseId, decided, { texts: id, by })
+    const session = sessionOf(contents, id)
     return viewComments(deps.plans, session, await deps.sessionTexts(caseId, session))
   }
 
@@ -86,11 +86,11 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
         ? await diffPlace(deps, session, texts, wanted.diff)
         : await planPlace(texts.plan, wanted)
       let added = ''
-      const decided = (folder: CaseContents) => {
-        if (place.on === 'plan') mustBePlan(folder.texts!.plan, sha256(texts.plan))
+      const decided = (contents: CaseContents) => {
+        if (place.on === 'plan') mustBePlan(contents.texts!.plan, sha256(texts.plan))
         const created_at = now()
         const comment: Comment = {
-          id: newCommentId(folder.texts!.comments),
+          id: newCommentId(contents.texts!.comments),
           author: nameOf(by.who),
           created_at,
           sent: false,
@@ -100,7 +100,7 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
           replies: [],
         }
         added = comment.id
-        return decide.addComment(folder, id, comment, created_at)
+        return decide.addComment(contents, id, comment, created_at)
       }
       return commentIn(await update(caseId, id, decided, by), added)
     },
@@ -111,23 +111,23 @@ export function createCommentActions(deps: ActionDeps): CommentActions {
         ...(text === undefined ? {} : { text: safeText(text) }),
         ...(resolved === undefined ? {} : { resolved }),
       }
-      const decided = (folder: CaseContents) => decide.changeComment(folder, id, wanted, now())
+      const decided = (contents: CaseContents) => decide.changeComment(contents, id, wanted, now())
       return commentIn(await update(caseId, id, decided, by), comment)
     },
 
     async remove(caseId, id, comment, by) {
-      const decided = (folder: CaseContents) => decide.deleteComment(folder, id, comment, now())
+      const decided = (contents: CaseContents) => decide.deleteComment(contents, id, comment, now())
       await update(caseId, id, decided, by)
     },
 
     async reply(caseId, id, { comment, text }, by) {
-      const decided = (folder: CaseContents) => {
+      const decided = (contents: CaseContents) => {
         const reply = {
           author: nameOf(by.who),
           text: deps.redactor.text(safeText(text)),
           created_at: now(),
         }
-        return decide.answerComment(folder, id, { comment, reply })
+        return decide.answerComment(contents, id, { comment, reply })
       }
       return commentIn(await update(caseId, id, decided, by), comment)
     },

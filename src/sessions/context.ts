@@ -76,23 +76,23 @@ const MAX_NOTES = 100
 /** The case.md and notes of a case by name, most recently changed first. */
 export async function memoryOf(
   deps: Pick<SessionDeps, 'layout' | 'catalog'>,
-  folder: CaseContents,
+  contents: CaseContents,
 ): Promise<Map<string, string>> {
   const { layout } = deps
   const texts = new Map<string, string>()
-  const listed = await listMemory(deps, folder)
+  const listed = await listMemory(deps, contents)
   const byAge = listed
     .filter(({ kind, size }) => kind !== 'session' && size <= MAX_MEMORY_BYTES)
     .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
     .filter(({ filename }, index) => index < MAX_NOTES || ALWAYS_READ.includes(filename))
   for (const { filename, kind } of byAge) {
     if (filename === HISTORY_FILE) {
-      const entries = await historyOf(layout, folder.case.id)
+      const entries = await historyOf(layout, contents.case.id)
       if (entries) texts.set(filename, newestHistory(entries, MAX_HISTORY_BYTES))
       continue
     }
     const name = kind === 'case' ? ({ kind } as const) : ({ kind: 'notes', filename } as const)
-    const read = await readMemory(layout, folder.case.id, name)
+    const read = await readMemory(layout, contents.case.id, name)
     const text = read.ok ? decodeUtf8(read.bytes) : null
     if (text?.ok) texts.set(filename, text.text)
   }
@@ -112,13 +112,13 @@ interface ContextParts {
 /** Everything a prompt says about a case. */
 export async function promptContext(
   deps: ContextDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Pick<Session, 'number' | 'type'>,
   { memory, settings, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
-  const { id, title, type, description, checklist } = folder.case
+  const { id, title, type, description, checklist } = contents.case
   const earlier: EarlierSession[] = []
-  const ended = folder.sessions.filter(
+  const ended = contents.sessions.filter(
     (each) => each.number < session.number && hasEnded(each.state),
   )
   for (const each of ended.reverse().slice(0, EARLIER_SESSIONS)) {
@@ -127,7 +127,7 @@ export async function promptContext(
   const notes = [...memory].filter(([name]) => name !== 'case.md')
   const tests = await findTests(workdir, settings)
   const context: PromptContext = {
-    case: { id, title, type, state: shownState(folder), description },
+    case: { id, title, type, state: shownState(contents), description },
     checklist: checklist.map(
       (item) =>
         `- ${item.description}${item.type ? ` (${item.type}${item.required ? ', required' : ''})` : ''}`,
@@ -237,9 +237,9 @@ export async function similarResolvedCases(
   const similar = await deps.search.similar(id, limit)
   const found: ResolvedCase[] = []
   for (const { id, score, words } of similar) {
-    const folder = deps.catalog.folder(id)
-    if (!folder) continue // deleted meanwhile
-    const { title, type, outcome, reason } = folder.case
+    const contents = deps.catalog.folder(id)
+    if (!contents) continue // deleted meanwhile
+    const { title, type, outcome, reason } = contents.case
     found.push({
       id,
       title,
@@ -247,15 +247,15 @@ export async function similarResolvedCases(
       state: 'RESOLVED',
       outcome,
       reason,
-      cause: await causeOf(deps, folder),
-      proof: folder.proofs
-        .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, folder.sessions))
+      cause: await causeOf(deps, contents),
+      proof: contents.proofs
+        .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, contents.sessions))
         .map((proof) => ({
           id: proof.id,
           type: proof.type,
           verified_at: proof.verified_at,
           accepted: proof.accepted,
-          accepted_despite: acceptedDespite(proof, folder.sessions),
+          accepted_despite: acceptedDespite(proof, contents.sessions),
         })),
       score,
       words,

@@ -27,8 +27,8 @@ export async function noteDenied(
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   denied: DeniedRequest,
 ): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
+  await updateWithRetry(store, job, (contents) => {
+    const session = sessionOf(contents, job.session_id)
     const known = session.trail.filter(isOwnRequest).length
     if (!isActive(session.state) || known >= MAX_LINES) return []
     const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }

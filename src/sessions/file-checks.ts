@@ -18,16 +18,16 @@ import { isFinal, type Session, type SessionTexts } from '../model/session.ts'
  * that only the file has. RESOLVED must pass the proof gate here, too.
  */
 export async function checkCaseFile(
-  folder: CaseContents,
+  contents: CaseContents,
   bytes: Uint8Array,
   present: Uint8Array | null,
 ): Promise<Case> {
   const text = textOf('case.md', bytes, MAX_CASE_BYTES)
-  const { id, created_at } = folder.case
+  const { id, created_at } = contents.case
   const { value, problems } = await readCase(text, { id, created_at })
   mustBeClean('case.md', problems)
   if (present) mustKeepFields(present, text)
-  mustPassGate({ ...folder, case: value! })
+  mustPassGate({ ...contents, case: value! })
   return value!
 }
 
@@ -50,9 +50,9 @@ function mustKeepFields(present: Uint8Array, text: string): void {
   )
 }
 
-function mustPassGate(folder: CaseContents): void {
-  const gate = gateOf(folder)
-  if (folder.case.state !== 'RESOLVED' || gate.open) return
+function mustPassGate(contents: CaseContents): void {
+  const gate = gateOf(contents)
+  if (contents.case.state !== 'RESOLVED' || gate.open) return
   throw new AppError(
     'proof_gate',
     `case.md was not written: it says RESOLVED, but the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
@@ -76,20 +76,20 @@ export async function checkNewCaseFile(
 /** Validates a PUT of a live session's file. Its audit trail, state and evidence cannot be changed this way. */
 export async function checkSessionFile(
   sessionTexts: (caseId: string, session: Session) => Promise<SessionTexts>,
-  folder: CaseContents,
+  contents: CaseContents,
   number: number,
   bytes: Uint8Array,
 ): Promise<void> {
   const file = `sessions/${number}.md`
-  const present = folder.sessions.find((session) => session.number === number)!
-  if (isFinal(present, folder.proofs)) {
+  const present = contents.sessions.find((session) => session.number === number)!
+  if (isFinal(present, contents.proofs)) {
     throw new AppError(
       'session_ended',
       `Session ${number} has ended and is sealed, so its file cannot be changed.`,
     )
   }
   const text = textOf(file, bytes, MAX_SESSION_BYTES)
-  const { id: case_id, title: case_title } = folder.case
+  const { id: case_id, title: case_title } = contents.case
   const origin = { case_id, number, case_title, created_at: present.started_at }
   const { value, problems } = readSession(text, origin)
   mustBeClean(file, problems)

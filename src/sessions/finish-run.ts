@@ -54,17 +54,17 @@ export async function finishRun(
   const { case_id, session_id, number } = job
   const end = await endOf(deps, job, outcome)
   const before = await readMemory(layout, case_id, { kind: 'session', number })
-  const moves = (folder: CaseContents) =>
-    end.state === 'complete' ? caseMove(folder, 'completed', type) : []
+  const moves = (contents: CaseContents) =>
+    end.state === 'complete' ? caseMove(contents, 'completed', type) : []
   const by = endingActor(job, provider)
   const texts = { texts: session_id, by }
   try {
-    await store.update(case_id, (folder) => [end.edit(folder), ...moves(folder)], texts)
+    await store.update(case_id, (contents) => [end.edit(contents), ...moves(contents)], texts)
   } catch (error) {
     if (!isOfCaseFile(error)) throw error
     const { state } = sessionOf(await store.read(case_id), session_id)
     if (state === 'executing') {
-      await updateWithRetry(store, job, (folder) => [end.edit(folder)], texts)
+      await updateWithRetry(store, job, (contents) => [end.edit(contents)], texts)
     }
     if (end.state === 'complete') await moveCase(deps, case_id, type, by)
   }
@@ -90,7 +90,7 @@ export async function moveCase(
   by?: Actor,
 ): Promise<void> {
   const options = by ? { by } : {}
-  await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
+  await store.update(case_id, (contents) => caseMove(contents, 'completed', type), options)
 }
 
 async function endOf(
@@ -130,8 +130,8 @@ async function endOf(
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
 
-  function edit(folder: CaseContents): Edit {
-    const session = sessionOf(folder, session_id)
+  function edit(contents: CaseContents): Edit {
+    const session = sessionOf(contents, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', changes, candidates }
     const trail = [...session.trail, ...compared]
@@ -144,9 +144,9 @@ async function endOf(
       ...(state === 'complete' ? { made: { evidence_sha256 } } : {}),
       evidence,
       // the record has the text that ran, even if somebody edited the file meanwhile
-      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
+      texts: contents.texts!.plan === plan ? texts : { ...texts, plan },
     }
-    return endRun(folder, session_id, end, now())
+    return endRun(contents, session_id, end, now())
   }
   return { state, edit }
 }

@@ -121,18 +121,19 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
     const by = { who: await deps.operator(), from: 'api' as const }
     const acts: NotedAct[] = []
     for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
-    await store.appendHistory(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
+    await store.appendHistory(caseId, (contents) => acts.flatMap((act) => actOf(contents, act)), by)
     history.settled(caseId, noted)
   }
 
   function actOf(
-    folder: CaseContents,
+    contents: CaseContents,
     { key, at, act, from, hasReason, path }: NotedAct,
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
-    if (key === 'state') return stateAct(folder, at, from, hasReason === true)
-    if (key.startsWith('trail ')) return trailActs(folder, key.slice('trail '.length), Number(from))
-    const isBack = folder.sessions.some(({ id }) => key === `session ${id}`)
+    if (key === 'state') return stateAct(contents, at, from, hasReason === true)
+    if (key.startsWith('trail '))
+      return trailActs(contents, key.slice('trail '.length), Number(from))
+    const isBack = contents.sessions.some(({ id }) => key === `session ${id}`)
     return isBack || !act ? [] : [{ at, act }]
   }
 
@@ -231,21 +232,21 @@ const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_US
 
 /** The state change that the history does not have yet, if there is one. */
 function stateAct(
-  folder: CaseContents,
+  contents: CaseContents,
   at: string,
   noted: string | undefined,
   hasReason: boolean,
 ): TimedAct[] {
-  const state = shownState(folder)
-  const from = stateAfterEntries(folder.history ?? []) ?? noted
+  const state = shownState(contents)
+  const from = stateAfterEntries(contents.history ?? []) ?? noted
   if (from === undefined || !isCaseState(from) || from === state) return []
-  const isGateClosed = folder.case.state !== state
+  const isGateClosed = contents.case.state !== state
   const text = isGateClosed
-    ? `case.md says ${folder.case.state}, which takes effect once the proof gate is open`
+    ? `case.md says ${contents.case.state}, which takes effect once the proof gate is open`
     : hasReason || STATES_WITH_REASON.has(state)
-      ? folder.case.reason
+      ? contents.case.reason
       : null
-  const outcome = (state === 'RESOLVED' && folder.case.outcome) || undefined
+  const outcome = (state === 'RESOLVED' && contents.case.outcome) || undefined
   const act = { name: 'state_changed', from, to: state, outcome, by_hand: true } as const
   return [{ at, act, ...(text ? { text } : {}) }]
 }

@@ -48,25 +48,25 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   let closed = false
 
   function onFileEdit(caseId: string): void {
-    const folder = catalog.folder(caseId)
-    if (!folder || closed) return
-    for (const { id, byHand } of folder.sessions) {
+    const contents = catalog.folder(caseId)
+    if (!contents || closed) return
+    for (const { id, byHand } of contents.sessions) {
       if (byHand !== 'abandoned' || !running.has(id)) continue
       begin(async () => {
         await deps.stop(id, 'state: abandoned was set in the file by hand')
       })
     }
     if (deps.runGuard.isWatching()) {
-      for (const { id, state } of folder.sessions) {
+      for (const { id, state } of contents.sessions) {
         // an approved plan that waits in line may have to be approved again
         if (state === 'plan_ready' || state === 'approved') touchedInRun.add(id)
       }
     }
-    if (isConcerned(caseId, folder)) arm(caseId, quietMs)
+    if (isConcerned(caseId, contents)) arm(caseId, quietMs)
   }
 
-  function isConcerned(caseId: string, folder: CaseContents): boolean {
-    return dueSessions(folder).length > 0 || toBeStamped(caseId).length > 0
+  function isConcerned(caseId: string, contents: CaseContents): boolean {
+    return dueSessions(contents).length > 0 || toBeStamped(caseId).length > 0
   }
 
   /** Proofs as their files have them, even while a run's frozen values hide changes. */
@@ -80,19 +80,19 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     })
   }
 
-  function dueSessions(folder: CaseContents): Session[] {
-    const changed = changedTrails(folder)
-    return folder.sessions.filter((each) => changed.has(each) || isDue(each, folder))
+  function dueSessions(contents: CaseContents): Session[] {
+    const changed = changedTrails(contents)
+    return contents.sessions.filter((each) => changed.has(each) || isDue(each, contents))
   }
 
-  function isDue(session: Session, folder: CaseContents): boolean {
+  function isDue(session: Session, contents: CaseContents): boolean {
     if (running.has(session.id)) return false
     const waitsForSeal = session.state === 'complete' && !isSealed(session)
     return (
       session.byHand !== undefined ||
       session.state === 'plan_ready' ||
       (waitsForSeal && hasHadComments(session)) ||
-      (waitsForSeal && hasProof(session, folder.proofs))
+      (waitsForSeal && hasProof(session, contents.proofs))
     )
   }
 
@@ -115,10 +115,10 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   async function answer(caseId: string): Promise<void> {
-    const folder = catalog.folder(caseId)
-    if (!folder || closed) return
+    const contents = catalog.folder(caseId)
+    if (!contents || closed) return
     const entry = catalog.entry(caseId)!
-    for (const session of dueSessions(folder)) {
+    for (const session of dueSessions(contents)) {
       const record = entry.sessions.get(session.number)!
       const rest = quietIn(record.mtimeMs, quietMs)
       if (rest > 0) arm(caseId, rest)
@@ -144,8 +144,8 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
 
   /** For a proof written by hand: adds the hash of its content and counts the tests in its report. */
   async function stamp(caseId: string, proofId: string): Promise<void> {
-    await updateCounted(deps, caseId, proofId, (folder, found) =>
-      stampProof(folder, proofId, found),
+    await updateCounted(deps, caseId, proofId, (contents, found) =>
+      stampProof(contents, proofId, found),
     )
     counted.set(proofId, catalog.entry(caseId)?.proofs.get(proofId)?.hash ?? '')
   }
@@ -156,16 +156,16 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     const by = { who: await deps.operator(), from: 'api' as const }
     await store.update(
       caseId,
-      (folder) => {
-        if (!folder.sessions.some((session) => session.id === id)) return []
-        if (running.has(id)) return restoreTrail(folder, id)
-        const { plan, hypothesis } = folder.texts ?? {}
+      (contents) => {
+        if (!contents.sessions.some((session) => session.id === id)) return []
+        if (running.has(id)) return restoreTrail(contents, id)
+        const { plan, hypothesis } = contents.texts ?? {}
         const texts =
           plan === undefined || hypothesis === undefined
             ? null
             : { plan: sha256(plan), hypothesis: sha256(hypothesis) }
         const inRun = touchedInRun.has(id)
-        const edits = afterHandEdit(folder, id, texts, { now: now(), inRun })
+        const edits = afterHandEdit(contents, id, texts, { now: now(), inRun })
         edited = edits.length > 0 && state === 'plan_ready' ? (plan ?? '') : ''
         return edits
       },
@@ -176,8 +176,8 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
 
   /** At shutdown, without waiting: lines that only this process remembers would be lost. */
   async function restoreTrails(caseId: string): Promise<void> {
-    const folder = catalog.folder(caseId)
-    for (const session of folder ? changedTrails(folder) : []) {
+    const contents = catalog.folder(caseId)
+    for (const session of contents ? changedTrails(contents) : []) {
       await store.update(caseId, (present) => {
         const isThere = present.sessions.some(({ id }) => id === session.id)
         return isThere ? restoreTrail(present, session.id) : []

@@ -38,14 +38,14 @@ export async function startWithIntent(
   present: CaseContents,
   { intent, chosen, named, mayBeOfAgent }: Wanted,
   by: Actor,
-): Promise<{ folder: CaseContents; session: Session }> {
+): Promise<{ contents: CaseContents; session: Session }> {
   const { store, now } = deps
   const caseId = present.case.id
   const written = await writtenIntent(present.case, intent, chosen)
   const wanted = { ...named, id: deps.newId(), number: await deps.newNumber(caseId), written }
   await deps.plans.store(written.plan)
-  const folder = await store.update(caseId, (each) => createSession(each, wanted, now()), { by })
-  const made = { folder, session: sessionOf(folder, wanted.id) }
+  const contents = await store.update(caseId, (each) => createSession(each, wanted, now()), { by })
+  const made = { contents, session: sessionOf(contents, wanted.id) }
   const standing = mayBeOfAgent ? null : await standingOver(written.plan, await deps.settings())
   if (standing === null) return made
   return approveByStanding(deps, made, { standing, plan_sha256: written.sha256 })
@@ -54,13 +54,13 @@ export async function startWithIntent(
 /** The session as it is then; it waits for a person if it cannot start. */
 async function approveByStanding(
   { approve, log }: Pick<IntentDeps, 'approve' | 'log'>,
-  made: { folder: CaseContents; session: Session },
+  made: { contents: CaseContents; session: Session },
   approval: { standing: string; plan_sha256: string },
-): Promise<{ folder: CaseContents; session: Session }> {
+): Promise<{ contents: CaseContents; session: Session }> {
   const { case_id, id, number } = made.session
   try {
-    const folder = await approve(case_id, id, { ...approval, queue: true, by: STANDING_ACTOR })
-    return { folder, session: sessionOf(folder, id) }
+    const contents = await approve(case_id, id, { ...approval, queue: true, by: STANDING_ACTOR })
+    return { contents, session: sessionOf(contents, id) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     log(`session ${number} of case ${case_id} waits for a person: ${error.message}`)

@@ -103,8 +103,8 @@ export async function endIsolation(deps: IsolationDeps, run: Run): Promise<void>
   const note = await notes.read(run.session_id)
   if (note?.stage === 'making') await unmakeWorktree(notes, note)
   if (note?.stage !== 'running') return
-  const folder = await deps.store.read(run.case_id).catch(ifDeleted)
-  const session = folder?.sessions.find(({ id }) => id === run.session_id) ?? null
+  const contents = await deps.store.read(run.case_id).catch(ifDeleted)
+  const session = contents?.sessions.find(({ id }) => id === run.session_id) ?? null
   const made = await keepWork(deps, note, session, run)
   const { head, commits, others, reason } = made
   const isKnown =

@@ -32,8 +32,8 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
     },
     branchOf: (caseId) => currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
     isWaiting({ case_id, kind, session_id }) {
-      const folder = catalog.folder(case_id)
-      const waiting = folder && waitingOf(folder)
+      const contents = catalog.folder(case_id)
+      const waiting = contents && waitingOf(contents)
       return waiting?.kind === kind && waiting.session_id === session_id
     },
   }

@@ -90,18 +90,18 @@ interface Planning {
 
 async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
   const { provider, settings, note, signal } = planning
-  const folder = await deps.store.read(job.case_id)
-  const workdir = await workingFolder(deps.layout.root, folder.case.workdir, settings.folders)
-  const memory = await memoryOf(deps, folder)
+  const contents = await deps.store.read(job.case_id)
+  const workdir = await workingFolder(deps.layout.root, contents.case.workdir, settings.folders)
+  const memory = await memoryOf(deps, contents)
   const { steps, tests } = settings
-  const request = { case: folder.case, memory, steps, tests, workdir, note, signal, agent: null }
+  const request = { case: contents.case, memory, steps, tests, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
     planning.files = inOrder([...memory.keys()])
     return abortable(signal, provider.runner.plan(request))
   }
-  const agents = planWithAgent(deps, job, { provider, request, settings, folder })
+  const agents = planWithAgent(deps, job, { provider, request, settings, contents })
   const result = await abortable(signal, agents, deps.limits.endPlanning)
-  const hypothesis = result.hypothesis || (await missingHypothesis(folder.case))
+  const hypothesis = result.hypothesis || (await missingHypothesis(contents.case))
   return { ...result, hypothesis }
 }
 
@@ -165,7 +165,7 @@ interface AgentPlanning {
   provider: Provider
   request: PlanRequest
   settings: TrustedSettings
-  folder: CaseContents
+  contents: CaseContents
 }
 
 /**
@@ -207,18 +207,18 @@ const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 async function preparePrompt(
   deps: SessionDeps,
   job: Job,
-  { provider, request, settings, folder }: AgentPlanning,
+  { provider, request, settings, contents }: AgentPlanning,
 ): Promise<PreparedPrompt> {
-  const session = sessionOf(folder, job.session_id)
+  const session = sessionOf(contents, job.session_id)
   const { memory, note = '', workdir } = request
-  const context = await promptContext(deps, folder, session, {
+  const context = await promptContext(deps, contents, session, {
     memory,
     settings,
     workdir,
     provider,
   })
   const isFirst = session.state === 'created'
-  const plan = isFirst ? null : (await deps.sessionTexts(folder.case.id, session)).plan
+  const plan = isFirst ? null : (await deps.sessionTexts(contents.case.id, session)).plan
   const hasAsked = note !== '' || plan !== null
   const prompt = planPrompt(context, hasAsked ? { plan, note } : null)
   const { text, line } = await recordPrompt(deps, job, 'plan', prompt)
@@ -341,8 +341,8 @@ export async function beginPlanning(
   job: Job,
   act: Fields,
 ): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
+  await updateWithRetry(store, job, (contents) => {
+    const session = sessionOf(contents, job.session_id)
     const edit = sessionMove(session, { trigger: 'context_loaded', now: now(), act })
     return [{ file: 'session', number: session.number, edit }]
   })

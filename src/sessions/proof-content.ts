@@ -57,9 +57,9 @@ export async function candidateContent(
   artifact: string,
   wanted: string | null | undefined,
 ): Promise<CandidateContent> {
-  const folder = await store.read(id)
-  const implied = impliedSession(artifact, folder, wanted).session_id ?? wanted
-  const session = sessionForProof(folder, implied ?? undefined)
+  const contents = await store.read(id)
+  const implied = impliedSession(artifact, contents, wanted).session_id ?? wanted
+  const session = sessionForProof(contents, implied ?? undefined)
   const record = session && catalog.entry(id)?.sessions.get(session.number)
   const reading = record ? await texts.session(id, record) : null
   const names = reading?.value?.candidates.map((each) => each.artifact) ?? []
@@ -92,12 +92,12 @@ function exitCodeOf(step: TrailStep | undefined): number | null {
 /** The session whose number begins the artifact's name, unless the request names a session. */
 export function impliedSession(
   artifact: string | undefined,
-  folder: CaseContents,
+  contents: CaseContents,
   wanted: string | null | undefined,
 ): { session_id?: string } {
   if (artifact === undefined || wanted !== undefined) return {}
   const number = Number(artifact.split('-')[0])
-  const session = folder.sessions.find((each) => each.number === number)
+  const session = contents.sessions.find((each) => each.number === number)
   return session ? { session_id: session.id } : {}
 }
 
@@ -237,7 +237,7 @@ export async function updateCounted(
   { store, catalog, texts }: Omit<ProofDeps, 'layout'>,
   caseId: string,
   proofId: string,
-  decide: (folder: CaseContents, counted: Counted) => Edit[],
+  decide: (contents: CaseContents, counted: Counted) => Edit[],
   by?: Actor,
 ): Promise<CaseContents> {
   const hashNow = () => catalog.entry(caseId)?.proofs.get(proofId)?.hash
@@ -250,8 +250,8 @@ export async function updateCounted(
       isStale = hashNow() !== record.hash
       return isStale ? [] : decide(present, counted)
     }
-    const folder = await store.update(caseId, change, by ? { by } : {})
-    if (!isStale) return folder
+    const contents = await store.update(caseId, change, by ? { by } : {})
+    if (!isStale) return contents
   }
   throw new AppError(
     'changed_meanwhile',

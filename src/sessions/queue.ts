@@ -83,9 +83,9 @@ export async function runInTurn(
       await execute(deps, job, worker, {
         ...waiting.approved,
         async start(decide) {
-          const folder = await start(deps, job, waiting, decide)
+          const contents = await start(deps, job, waiting, decide)
           hasStarted = true
-          return folder
+          return contents
         },
       })
     }
@@ -122,14 +122,14 @@ async function start(
     try {
       return await store.update(
         job.case_id,
-        (folder) => {
+        (contents) => {
           if (job.ending !== null) throw changedError('It was stopped before it started.')
-          if (folder.texts?.plan !== approved.plan)
+          if (contents.texts?.plan !== approved.plan)
             throw changedError('The plan in its file is not the approved one any more.')
-          const state = shownState(folder)
+          const state = shownState(contents)
           if (isClosedState(state) && !wasClosed)
             throw changedError(`The state of its case is ${state} now.`)
-          const edits = [...decide(folder), ...caseMove(folder, 'approved', session.type)]
+          const edits = [...decide(contents), ...caseMove(contents, 'approved', session.type)]
           job.inLine = false
           return edits
         },
@@ -154,7 +154,7 @@ async function back(
   const { store, now } = deps
   const by = job.endedBy ? { by: job.endedBy } : {}
   if (job.ending === 'abandon') {
-    const decide: Decide = (folder) => abandon(folder, job.session_id, job.reason, now())
+    const decide: Decide = (contents) => abandon(contents, job.session_id, job.reason, now())
     await updateWithRetry(store, job, decide, by)
     return
   }
@@ -194,14 +194,14 @@ async function leave(
   },
 ): Promise<void> {
   let plan = ''
-  await update((folder) => {
+  await update((contents) => {
     // a person may have ended it in the file meanwhile
-    if (sessionOf(folder, session_id).state !== 'approved') return []
-    plan = folder.texts?.plan ?? ''
+    if (sessionOf(contents, session_id).state !== 'approved') return []
+    plan = contents.texts?.plan ?? ''
     const hash = sha256(plan)
     const edited =
       hash === planSha256 ? undefined : { sha256: hash, inRun: touchedInRun.has(session_id) }
-    return leaveLine(folder, session_id, { reason, edited }, now())
+    return leaveLine(contents, session_id, { reason, edited }, now())
   })
   if (plan !== '') await plans.store(plan)
 }

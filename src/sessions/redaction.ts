@@ -220,7 +220,7 @@ export function redactedUpdates(store: Store, redactor: Redactor): Store {
     update: (id, decide, options) =>
       store.update(
         id,
-        (folder) => decide(folder).map((edit) => redactedEdit(redactor, edit)),
+        (contents) => decide(contents).map((edit) => redactedEdit(redactor, edit)),
         options,
       ),
   }

@@ -162,10 +162,14 @@ async function changesIn(
   const decoded = decodeUtf8(bytes)
   if (!decoded.ok) return null
   const { text } = decoded
-  const folder = catalog.folder(id)
+  const contents = catalog.folder(id)
   const origin = { id, case_id: id, created_at: new Date(0).toISOString() }
-  const nothing = { case: folder?.case ?? (await roughCase('', origin)), sessions: [], proofs: [] }
-  const frozen = folder ? freezeValues(folder, () => false) : NONE_EXISTED
+  const nothing = {
+    case: contents?.case ?? (await roughCase('', origin)),
+    sessions: [],
+    proofs: [],
+  }
+  const frozen = contents ? freezeValues(contents, () => false) : NONE_EXISTED
   const only = (some: Partial<FrozenValues>): FrozenValues => ({ ...NONE_EXISTED, ...some })
   const name = basename(file, '.md')
   if (file === HISTORY_FILE) {
@@ -186,7 +190,7 @@ async function changesIn(
     const place = { ...origin, number: Number(name), case_title: '' }
     const { value } = readSession(text, place)
     if (!value) return null
-    const present = folder?.sessions.find((each) => each.id === value.id)
+    const present = contents?.sessions.find((each) => each.id === value.id)
     const known = new Set(present?.trail.map(lineKey))
     const lines = value.trail.map(lineKey).filter((key) => !known.has(key))
     if (present && lines.length === 0) return []
@@ -196,7 +200,7 @@ async function changesIn(
   }
   const { value } = await readCase(text, origin)
   const { state, required } = frozen
-  return value && folder
+  return value && contents
     ? applyFrozenValues({ ...nothing, case: value }, only({ state, required })).ignored
     : null
 }

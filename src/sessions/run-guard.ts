@@ -102,13 +102,13 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const isWatching = runs.size > 0
     const frozen = frozenCases.get(caseId)
     if (!isOpen || (!isWatching && !frozen)) return
-    const folder = catalog.folder(caseId)
-    if (!folder) return // the case may come back
+    const contents = catalog.folder(caseId)
+    if (!contents) return // the case may come back
     if (isWatching) {
-      if (!frozen) putLater(caseId, { ...freezeValues(folder, isRunningHere), ...NONE_EXISTED })
+      if (!frozen) putLater(caseId, { ...freezeValues(contents, isRunningHere), ...NONE_EXISTED })
       checkEnded()
     } else {
-      const left = frozenOfIgnored(folder.ignored, frozen?.committed)
+      const left = frozenOfIgnored(contents.ignored, frozen?.committed)
       if (JSON.stringify(left) !== JSON.stringify(frozen)) putLater(caseId, left)
     }
   }
@@ -136,8 +136,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       .slice(0, MAX_NAMED)
       .map(({ id, each }) => lineOf(run, id, each))
     if (changes.length === 0) return
-    await updateWithRetry(deps.store, run, (folder) => {
-      const session = sessionOf(folder, run.session_id)
+    await updateWithRetry(deps.store, run, (contents) => {
+      const session = sessionOf(contents, run.session_id)
       const added = changes.filter((line) => !session.trail.some((each) => isSame(each, line)))
       if (isSealed(session) || added.length === 0) return []
       const lines = numbered(session.trail, added, deps.now())
@@ -156,10 +156,10 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
 
   async function freezeAll(folders: CaseContents[]): Promise<void> {
     const written: Promise<void>[] = []
-    for (const folder of folders) {
-      const { id } = folder.case
+    for (const contents of folders) {
+      const { id } = contents.case
       const known = frozenCases.get(id)
-      const frozen = freezeValues(folder, isRunningHere, known?.committed)
+      const frozen = freezeValues(contents, isRunningHere, known?.committed)
       if (known) written.push(frozenCases.put(id, frozen))
       else frozenCases.keep(id, frozen)
     }
@@ -176,12 +176,12 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   /** Stores the changes that stay ignored, and drops everything else. */
   async function settle(): Promise<void> {
     const left = frozenCases.ids().map((id) => {
-      const folder = catalog.folder(id)
+      const contents = catalog.folder(id)
       // a case that is absent now, for example on another branch, stays frozen as a whole
       return {
         id,
-        frozen: folder
-          ? frozenOfIgnored(folder.ignored, frozenCases.get(id)?.committed)
+        frozen: contents
+          ? frozenOfIgnored(contents.ignored, frozenCases.get(id)?.committed)
           : (frozenCases.get(id) ?? null),
       }
     })

@@ -122,8 +122,8 @@ export async function appendLines(
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   added: readonly NewTrailLine[],
 ): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
+  await updateWithRetry(store, job, (contents) => {
+    const session = sessionOf(contents, job.session_id)
     if (hasEnded(session.state) || isSealed(session)) return []
     const lines = numbered(session.trail, added, now())
     return [{ file: 'session', number: session.number, edit: { lines } }]

@@ -45,7 +45,7 @@ interface RequestedSession {
 /** The request for a session, completed from the earlier session if it plans that again. */
 export async function requestedSession(
   deps: NoteDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   { again, intent, type, provider, note, isolation }: NewSession,
 ): Promise<RequestedSession> {
   // the schema requires one of the two
@@ -58,8 +58,8 @@ export async function requestedSession(
       isolation,
       sent: null,
     }
-  const earlier = sessionOf(folder, again)
-  const texts = await deps.sessionTexts(folder.case.id, earlier)
+  const earlier = sessionOf(contents, again)
+  const texts = await deps.sessionTexts(contents.case.id, earlier)
   const views = await viewComments(deps.plans, earlier, texts)
   const sent = sendComments(texts.comments, views, { note, to: 'session', withOpen: true })
   mustBePlannableAgain(earlier, sent)
@@ -92,10 +92,10 @@ export async function changeRequest(
   deps: NoteDeps,
   session: Session,
   note: string | undefined,
-): Promise<(folder: CaseContents) => SentNote> {
+): Promise<(contents: CaseContents) => SentNote> {
   const views = await sessionComments(deps, session)
-  return (folder) => {
-    const sent = sendComments(folder.texts!.comments, views, { note, to: 'revise' })
+  return (contents) => {
+    const sent = sendComments(contents.texts!.comments, views, { note, to: 'revise' })
     if (sent.text !== '') return sent
     const message = 'expected what to change, as the session has no comments to send'
     throw new AppError('bad_request', `note: ${message}.`, { errors: [{ path: 'note', message }] })

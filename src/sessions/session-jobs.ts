@@ -211,8 +211,8 @@ async function failSession(
 ): Promise<void> {
   const { store, layout, now } = deps
   const { case_id, session_id, number } = run
-  const folder = await store.read(case_id)
-  const present = sessionOf(folder, session_id)
+  const contents = await store.read(case_id)
+  const present = sessionOf(contents, session_id)
   if (present.state === 'complete') await moveCase(deps, case_id, present.type)
   if (!isActive(present.state)) return
   if (lineInQueue(present.trail)) {
@@ -224,9 +224,9 @@ async function failSession(
     : null
   const results = steps?.results ?? (await planResults(layout, case_id, number, present.trail))
   const left = worked ? await leftBehind(deps, { ...run, ending: 'stop' }) : null
-  const edit = (folder: CaseContents): Edit[] => {
-    const session = sessionOf(folder, session_id)
-    const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
+  const edit = (contents: CaseContents): Edit[] => {
+    const session = sessionOf(contents, session_id)
+    const strange = contents.texts ? strangePlan(session, contents.texts.plan) : ''
     const also = left?.why ? ` The run should have been stopped: ${left.why}.` : ''
     const reason = why(present.state) + strange + also
     const output = outputText({
@@ -245,7 +245,7 @@ async function failSession(
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { evidence: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
     }
-    return [endRun(folder, session_id, end, now())]
+    return [endRun(contents, session_id, end, now())]
   }
   await store.update(case_id, edit, worked ? { texts: session_id } : {})
 }

@@ -80,7 +80,7 @@ export interface Sessions {
     caseId: string,
     wanted: NewSession,
     by: Actor,
-  ): Promise<{ folder: CaseContents; session: Session }>
+  ): Promise<{ contents: CaseContents; session: Session }>
   editPlan(
     caseId: string,
     id: string,
@@ -92,7 +92,7 @@ export interface Sessions {
   /** Takes an approved session out of the line; its plan waits for approval again. */
   leaveLine(caseId: string, id: string, asked: { by: Actor }): Promise<CaseContents>
   /** What would hold the programs of a session if it were approved now. */
-  walls(folder: CaseContents, session: Session): Promise<SessionWalls>
+  walls(contents: CaseContents, session: Session): Promise<SessionWalls>
   /** Why a session could not start in that place now; null if it could. */
   obstacle(place: FolderUse): Obstacle | null
   /** The sessions in line, the first one first. */
@@ -126,7 +126,7 @@ export interface Sessions {
 }
 
 /** A condition of the request, checked against the session when the change is made. */
-type Allow = (folder: CaseContents, session: Session) => void
+type Allow = (contents: CaseContents, session: Session) => void
 
 interface TerminalDeps {
   numbers: SessionNumbers
@@ -155,8 +155,8 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     wanted: Omit<decide.NewSession, 'id' | 'number'>,
     by: Actor,
     work: (job: Job) => Promise<void>,
-    also: { texts: string; edits: (folder: CaseContents) => Edit[] } | null = null,
-  ): Promise<{ folder: CaseContents; session: Session }> {
+    also: { texts: string; edits: (contents: CaseContents) => Edit[] } | null = null,
+  ): Promise<{ contents: CaseContents; session: Session }> {
     const number = await newNumber(caseId)
     const id = newId()
     const job = await start({
@@ -165,29 +165,29 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       folder: null,
       isolated: false,
     })
-    const folder = await begin(
+    const contents = await begin(
       job,
       (decided) =>
         store.update(
           caseId,
-          (folder) =>
+          (contents) =>
             decided([
-              ...decide.createSession(folder, { id, number, ...wanted }, now()),
-              ...(also?.edits(folder) ?? []),
+              ...decide.createSession(contents, { id, number, ...wanted }, now()),
+              ...(also?.edits(contents) ?? []),
             ]),
           { by, ...(also ? { texts: also.texts } : {}) },
         ),
-      (folder) => decide.caseMove(folder, 'created', wanted.type),
+      (contents) => decide.caseMove(contents, 'created', wanted.type),
     )
-    const session = sessionOf(folder, id)
+    const session = sessionOf(contents, id)
     jobs.run(job, () => work(job))
-    return { folder, session }
+    return { contents, session }
   }
 
   /** Moves a session from plan_ready back to planning, which is `work`. */
   async function planAgain(
     { case_id, id, number }: Session,
-    send: (folder: CaseContents) => SentNote,
+    send: (contents: CaseContents) => SentNote,
     by: Actor,
     work: (job: Job, note: string) => Promise<void>,
   ): Promise<CaseContents> {
@@ -199,18 +199,18 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     })
     let before = ''
     let note = ''
-    const decided = (folder: CaseContents) => {
-      before = folder.texts!.plan
-      const sent = send(folder)
+    const decided = (contents: CaseContents) => {
+      before = contents.texts!.plan
+      const sent = send(contents)
       note = sent.text
-      return decide.revise(folder, id, sent, now())
+      return decide.revise(contents, id, sent, now())
     }
-    const folder = await begin(job, (begun) =>
-      store.update(case_id, (folder) => begun(decided(folder)), { texts: id, by }),
+    const contents = await begin(job, (begun) =>
+      store.update(case_id, (contents) => begun(decided(contents)), { texts: id, by }),
     )
     await deps.plans.store(before)
     jobs.run(job, () => work(job, note))
-    return folder
+    return contents
   }
 
   const conversations = createConversations({
@@ -278,7 +278,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         by,
         (job) => plan(deps, job, chosen, request),
         again !== undefined && sent
-          ? { texts: again, edits: (folder) => recordSent(folder, again, sent, now()) }
+          ? { texts: again, edits: (contents) => recordSent(contents, again, sent, now()) }
           : null,
       )
     },
@@ -286,21 +286,21 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     async editPlan(caseId, id, edit, { allow, by, expected }) {
       await mustBeRunnable(edit.plan)
       let before = ''
-      const folder = await store.update(
+      const contents = await store.update(
         caseId,
-        (folder) => {
-          allow(folder, sessionOf(folder, id))
-          before = folder.texts!.plan
+        (contents) => {
+          allow(contents, sessionOf(contents, id))
+          before = contents.texts!.plan
           if (expected !== undefined) mustBePlan(before, expected)
           const { plan, hypothesis } = edit
           const hypothesis_sha256 = hypothesis === undefined ? undefined : sha256(hypothesis)
           const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
-          return decide.editPlan(folder, id, hashed, now())
+          return decide.editPlan(contents, id, hashed, now())
         },
         { texts: id, by },
       )
       await Promise.all([before, edit.plan].map(deps.plans.store))
-      return folder
+      return contents
     },
 
     approve,
@@ -312,12 +312,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const send = await changeRequest(deps, session, note)
       if (session.origin === 'terminal') {
         let sent = ''
-        const folder = await planAgain(session, send, by, (job, note) => {
+        const contents = await planAgain(session, send, by, (job, note) => {
           sent = note
           return planWithTalk(session, job)
         })
         conversations.sendBack(session, sent)
-        return folder
+        return contents
       }
       const settings = await deps.settings()
       const provider = providerOf(session.provider, settings)
@@ -330,9 +330,9 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const session = decide.liveSession(await store.read(caseId), id)
       nextState(session.state, 'abandon')
       await endInTime(session, jobs.end(id, 'abandon', { reason, by }))
-      const folder = await store.read(caseId)
-      if (sessionOf(folder, id).state === 'abandoned') return folder
-      return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()), { by })
+      const contents = await store.read(caseId)
+      if (sessionOf(contents, id).state === 'abandoned') return contents
+      return store.update(caseId, (contents) => decide.abandon(contents, id, reason, now()), { by })
     },
 
     async leaveLine(caseId, id, { by }) {

@@ -68,15 +68,15 @@ export async function folderState(
 function lastAuthors({ catalog, lists }: FolderStateDeps, root: string) {
   const authors = new Map<string, { at: string; by: LeftBy }>()
   for (const { id } of lists.triage({}, null, MAX_CASES)) {
-    const folder = catalog.folder(id)
-    if (!folder) continue
-    const workdir = resolve(root, folder.case.workdir ?? '.')
-    for (const session of folder.sessions) {
+    const contents = catalog.folder(id)
+    if (!contents) continue
+    const workdir = resolve(root, contents.case.workdir ?? '.')
+    for (const session of contents.sessions) {
       const { diff, completed_at } = session
       if (!diff || completed_at === null || !hasEnded(session.state)) continue
       // what it changed is in a worktree, or was committed when it was applied
       if (isIsolated(session)) continue
-      const by = { case_id: id, title: folder.case.title, session }
+      const by = { case_id: id, title: contents.case.title, session }
       for (const { file } of diff.files ?? [diff]) {
         const path = resolve(workdir, file)
         const known = authors.get(path)

@@ -171,15 +171,15 @@ async function begin(
   job: Job,
   { runsSteps, start }: { runsSteps: boolean } & Pick<ApprovedPlan, 'start'>,
 ): Promise<Session> {
-  const decide: Decide = (folder) => {
-    const session = sessionOf(folder, job.session_id)
+  const decide: Decide = (contents) => {
+    const session = sessionOf(contents, job.session_id)
     const { provider } = session
     const runs = runsSteps && provider !== OWN_PROVIDER ? { runs: 'steps' as const } : {}
     const edit = sessionMove(session, { trigger: 'start', now: now(), act: runs })
     return [{ file: 'session', number: session.number, edit }]
   }
-  const folder = await (start ? start(decide) : updateWithRetry(store, job, decide))
-  return sessionOf(folder, job.session_id)
+  const contents = await (start ? start(decide) : updateWithRetry(store, job, decide))
+  return sessionOf(contents, job.session_id)
 }
 
 interface Work extends Omit<ApprovedPlan, 'start'> {
@@ -302,10 +302,10 @@ async function runAgentWork(
 ): Promise<WorkResult> {
   const { settings, run, forSteps } = place
   const { env, sandbox, report, plan, workdir } = request
-  const folder = await deps.store.read(job.case_id)
-  const session = sessionOf(folder, job.session_id)
-  const memory = await memoryOf(deps, folder)
-  const context = await promptContext(deps, folder, session, {
+  const contents = await deps.store.read(job.case_id)
+  const session = sessionOf(contents, job.session_id)
+  const memory = await memoryOf(deps, contents)
+  const context = await promptContext(deps, contents, session, {
     memory,
     settings,
     workdir,

@@ -35,21 +35,21 @@ export async function checkSession(
 ): Promise<CheckedSession> {
   const { snapshot } = context
   const { case_id, session: number } = trailer
-  const folder = snapshot.catalog.folder(case_id)
+  const contents = snapshot.catalog.folder(case_id)
   const entry = snapshot.catalog.entry(case_id)
-  if (!folder || !entry) {
+  if (!contents || !entry) {
     return failed('no_case', `The record has no case ${case_id}.`)
   }
   const broken = entry.file.problems.find(isBreaking)
   if (broken) return failed('unreadable', `case.md cannot be read: ${broken.message}.`)
-  const session = sessionFor(trailer, folder)
+  const session = sessionFor(trailer, contents)
   if (!session) {
     const record = entry.sessions.get(number)
     const why = record?.problems.find(isBreaking)?.message
     if (why) return failed('unreadable', `Session ${number} cannot be read: ${why}.`)
     return failed('no_session', `Case ${case_id.slice(0, 8)} has no session ${number}.`)
   }
-  return checkFound(trailer, folder, session, context)
+  return checkFound(trailer, contents, session, context)
 }
 
 function failed(code: Failure['code'], message: string): CheckedSession {
@@ -76,13 +76,13 @@ export function approvedHash({ trail }: Session): string | null {
 
 async function checkFound(
   trailer: CommitTrailer,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   context: ClaimContext,
 ): Promise<CheckedSession> {
   const { history } = context
   const { number, trail, state, plan_sha256 } = session
-  const read = await readSession(folder, session, context)
+  const read = await readSession(contents, session, context)
   if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
   const { text, plan, changed, described } = read
   const approved = standingApproval(trail)
@@ -121,12 +121,12 @@ async function checkFound(
   if (faults.length > 0)
     fail('trail_gap', `The audit trail was not written like this: ${faults.join('; ')}.`)
   failures.push(...(await changedSession(session, text, history)))
-  failures.push(...goneSessions(folder, unreadableIn(folder, context), history))
+  failures.push(...goneSessions(contents, unreadableIn(contents, context), history))
 
-  const gate = gateOf(folder)
+  const gate = gateOf(contents)
   if (!gate.open)
     fail('proof_missing', `The case is not proved: missing ${gate.missing.join(', and ')}.`)
-  const proofs = changedProofs(folder, session, history)
+  const proofs = changedProofs(contents, session, history)
   failures.push(...proofs.failures)
   if (described.signature === null) failures.push(...goneSignature(session, history))
   failures.push(
@@ -136,8 +136,8 @@ async function checkFound(
   const { notes } = proofs
   const violation = planViolation(session)
   if (violation) notes.push(`In session ${number}, ${planViolationText(violation)}.`)
-  if (gate.open && !isProved(session, folder)) {
-    notes.push(`No proof that counts is of session ${number}; ${whatIsProved(folder)}.`)
+  if (gate.open && !isProved(session, contents)) {
+    notes.push(`No proof that counts is of session ${number}; ${whatIsProved(contents)}.`)
   }
   return { session: described, failures, notes, record: session }
 }
@@ -149,8 +149,8 @@ function unreadableIn({ case: { id } }: CaseContents, { snapshot }: ClaimContext
 }
 
 /** What the proofs that count are of, if not of the session. */
-function whatIsProved(folder: CaseContents): string {
-  const isOther = folder.sessions.some((session) => isProved(session, folder))
+function whatIsProved(contents: CaseContents): string {
+  const isOther = contents.sessions.some((session) => isProved(session, contents))
   return isOther
     ? 'another session of the case is proved'
     : 'the proof of the case names no session that it has'

@@ -50,8 +50,8 @@ export async function exportStatements(
     const { top, commits, gap } = await readNamingCommits(layout.root)
     const context = { snapshot, top: top ?? layout.root }
     if (gap !== null) missing.push(gap)
-    for (const folder of folders) {
-      const { id } = folder.case
+    for (const contents of folders) {
+      const { id } = contents.case
       const { file, sessions } = catalog.entry(id)!
       if (file.problems.some(isBreaking)) {
         missing.push(`case.md of case ${id} cannot be read: run casefile doctor --check.`)
@@ -60,15 +60,15 @@ export async function exportStatements(
       const broken = [...sessions].filter(([, { problems }]) => problems.some(isBreaking))
       for (const [number] of broken)
         missing.push(`Session ${number} of case ${id} cannot be read: run casefile doctor --check.`)
-      const sealed = folder.sessions.filter(isSealed)
+      const sealed = contents.sessions.filter(isSealed)
       if (sealed.length === 0 && cases.length > 0)
-        empty.push(`"${folder.case.title}" has no sealed session: attach proof to one first.`)
+        empty.push(`"${contents.case.title}" has no sealed session: attach proof to one first.`)
       for (const session of sealed) {
         if (broken.some(([number]) => number === session.number)) continue
         const naming = commits
-          .filter(({ message }) => isNamed(session, folder, message))
+          .filter(({ message }) => isNamed(session, contents, message))
           .map((commit) => commit.id)
-        const statement = await sessionStatement(folder, session, naming, context)
+        const statement = await sessionStatement(contents, session, naming, context)
         if (!statement) missing.push(`Session ${session.number} of case ${id} cannot be read.`)
         else if (!(await print(statement))) return { missing, empty }
       }
@@ -83,7 +83,7 @@ function chooseCases(catalog: Catalog, words: readonly string[]): CaseContents[]
   const all = catalog.ids().map((id) => catalog.folder(id)!)
   const known = all.map(({ case: { id, title } }) => ({ id, title }))
   const chosen = new Set(words.flatMap((word) => findOne(known, word)))
-  const folders = words.length === 0 ? all : all.filter((folder) => chosen.has(folder.case.id))
+  const folders = words.length === 0 ? all : all.filter((contents) => chosen.has(contents.case.id))
   return folders.toSorted((a, b) => byCreation(a.case, b.case))
 }
 
@@ -124,11 +124,11 @@ async function readNamingCommits(root: string): Promise<{
 }
 
 /** Whether a commit message names this session with the plan that was approved. */
-function isNamed(session: Session, folder: CaseContents, message: string): boolean {
+function isNamed(session: Session, contents: CaseContents, message: string): boolean {
   return readTrailers(message).some(
     ({ trailer }) =>
       trailer?.case_id === session.case_id &&
       approvedHash(session)?.startsWith(trailer.plan) === true &&
-      sessionFor(trailer, folder) === session,
+      sessionFor(trailer, contents) === session,
   )
 }

@@ -16,21 +16,21 @@ import { describedSession, gitDigest, type Statement, statementOf } from './stat
  * cannot be read.
  */
 export async function sessionStatement(
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   commits: readonly string[],
   context: ReadContext,
 ): Promise<Statement | null> {
-  const record = await readSession(folder, session, context)
+  const record = await readSession(contents, session, context)
   if (!record) return null
   const { described } = record
-  const tests = await collectTests(folder, session, record)
+  const tests = await collectTests(contents, session, record)
   const ownFile = { name: described.file, digest: { sha256: described.file_sha256 } }
   const subject =
     commits.length > 0 ? commits.map((commit) => ({ digest: gitDigest(commit) })) : [ownFile]
   return statementOf(subject, {
-    result: resultOf(folder, session, tests),
-    configuration: [...describedSession(described), ...describedProofs(folder, context)],
+    result: resultOf(contents, session, tests),
+    configuration: [...describedSession(described), ...describedProofs(contents, context)],
     passedTests: unique(tests.passed),
     warnedTests: unique(tests.warned),
     failedTests: unique(tests.failed),
@@ -45,7 +45,7 @@ interface Tests {
 
 /** By kind and name: `step`, `test` (only failed tests are recorded by name), `checklist`, and what Casefile checks. */
 async function collectTests(
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   { plan, changed, described }: ReadSession,
 ): Promise<Tests> {
@@ -56,7 +56,7 @@ async function collectTests(
     tests[stepResult(step, planned.get(step.id))].push(`step: ${step.id}`)
   }
   for (const { name } of session.failed_tests) tests.failed.push(`test: ${name}`)
-  const gate = gateOf(folder)
+  const gate = gateOf(contents)
   for (const { description, required, satisfied_by } of gate.items) {
     if (satisfied_by !== null) tests.passed.push(`checklist: ${description}`)
     else if (required) tests.warned.push(`checklist: ${description}`)
@@ -82,7 +82,7 @@ function stepResult({ finished }: TrailStep, planned: PlanStep | undefined): key
 
 /** A step that failed in a run that completed is a warning: its report, if it has one, decides. */
 function resultOf(
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   { failed, warned }: Tests,
 ): Statement['predicate']['result'] {
@@ -90,18 +90,21 @@ function resultOf(
   if (isFailed || (session.tests?.failed ?? 0) > 0) return 'FAILED'
   const isNoted =
     failed.length + warned.length > 0 ||
-    !isProved(session, folder) ||
+    !isProved(session, contents) ||
     outOfScopeText(session.trail) !== '' ||
-    folder.proofs.some(
+    contents.proofs.some(
       (proof) =>
-        proof.session_id === session.id && acceptedDespite(proof, folder.sessions) !== null,
+        proof.session_id === session.id && acceptedDespite(proof, contents.sessions) !== null,
     )
   return isNoted ? 'WARNED' : 'PASSED'
 }
 
 /** The proofs of a case, each by the hash of its content, or of its picture. */
-export function describedProofs(folder: CaseContents, context: ReadContext): ResourceDescriptor[] {
-  return folder.proofs.map((proof) => describedProof(proof, folder, context))
+export function describedProofs(
+  contents: CaseContents,
+  context: ReadContext,
+): ResourceDescriptor[] {
+  return contents.proofs.map((proof) => describedProof(proof, contents, context))
 }
 
 function describedProof(

@@ -18,7 +18,7 @@ export function buildCaseContents(
 ): CaseContents {
   const effective = applyFrozenValues(caseValues(entry), frozen)
   const { sessions, ignored } = effective
-  const folder: CaseContents = {
+  const contents: CaseContents = {
     ...effective,
     problems: [
       entry.file,
@@ -37,10 +37,12 @@ export function buildCaseContents(
       .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each, frozen?.left))),
   }
   if (entry.vanished)
-    folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanishedProblem))
-  const gate = folder.case.state === 'RESOLVED' ? gateOf(folder) : null
-  if (gate && !gate.open) folder.problems.push(closedGateProblem(gate.missing))
-  return folder
+    contents.problems.push(
+      ...sessions.filter((each) => isRunningHere(each.id)).map(vanishedProblem),
+    )
+  const gate = contents.case.state === 'RESOLVED' ? gateOf(contents) : null
+  if (gate && !gate.open) contents.problems.push(closedGateProblem(gate.missing))
+  return contents
 }
 
 /** Returns the values in the files of a case; the newest session and proof are last. */

@@ -24,7 +24,7 @@ export type MemoryName =
   | { kind: 'notes'; filename: string }
 
 /** Resolves a name; `latest.md` is the newest session. Throws `invalid_filename` or `not_found`. */
-export function memoryName(layout: Layout, folder: CaseContents, filename: string): MemoryName {
+export function memoryName(layout: Layout, contents: CaseContents, filename: string): MemoryName {
   if (!isMemoryName(filename)) throw invalidName(filename, `expected ${MEMORY_NAME_RULE}`)
   for (const reserved of ['case.md', 'latest.md']) {
     if (filename.toLowerCase() === reserved && filename !== reserved) {
@@ -35,13 +35,16 @@ export function memoryName(layout: Layout, folder: CaseContents, filename: strin
     }
   }
   if (filename === 'case.md') return { kind: 'case' }
-  const newest = folder.sessions.at(-1)?.number
+  const newest = contents.sessions.at(-1)?.number
   const number = filename === 'latest.md' ? newest : Number(SESSION_FILE.exec(filename)?.[1])
   if (filename !== 'latest.md' && !SESSION_FILE.test(filename)) {
-    return { kind: 'notes', filename: noteNameOnDisk(layout.caseFolder(folder.case.id), filename) }
+    return {
+      kind: 'notes',
+      filename: noteNameOnDisk(layout.caseFolder(contents.case.id), filename),
+    }
   }
-  if (number === undefined || !folder.sessions.some((session) => session.number === number)) {
-    throw new AppError('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
+  if (number === undefined || !contents.sessions.some((session) => session.number === number)) {
+    throw new AppError('not_found', `Case ${contents.case.id} has no session file ${filename}.`)
   }
   return { kind: 'session', number }
 }

@@ -21,16 +21,16 @@ export interface MemoryListing {
 /** Lists the memory files of a case as they were read: case.md and notes by name, then session files by number. */
 export async function listMemory(
   { layout, catalog }: { layout: Layout; catalog: Pick<Catalog, 'entry'> },
-  folder: CaseContents,
+  contents: CaseContents,
 ): Promise<MemoryListing[]> {
-  const { id } = folder.case
+  const { id } = contents.case
   const entry = catalog.entry(id)
   if (!entry) return []
   const isHidden = entry.problems.some(({ code, file }) => code === 'unreadable' && file === '.')
   if (isHidden) await entriesIn(layout.caseFolder(id)) // throws why it cannot be listed
   const files = [
     ...[...entry.notes.keys(), CASE_FILE].sort(),
-    ...folder.sessions.map(({ number }) => `sessions/${number}.md`),
+    ...contents.sessions.map(({ number }) => `sessions/${number}.md`),
   ]
   const listing: MemoryListing[] = []
   for (const file of files) {

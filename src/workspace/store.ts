@@ -58,14 +58,14 @@ export interface Store {
   /**
    * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
    */
-  appendHistory(id: string, acts: (folder: CaseContents) => TimedAct[], by?: Actor): Promise<void>
+  appendHistory(id: string, acts: (contents: CaseContents) => TimedAct[], by?: Actor): Promise<void>
   /** Appends a comment to the history. Unlike other history lines, it is published as a change of history.md. */
   comment(id: string, act: TimedAct, by: Actor): Promise<void>
   /**
    * Moves the case folder to the trash folder, then deletes it. `allow` gets the current case and may throw to
    * prevent it.
    */
-  remove(id: string, allow: (folder: CaseContents) => void): Promise<void>
+  remove(id: string, allow: (contents: CaseContents) => void): Promise<void>
   /**
    * Runs `work` on files of a case that are not records (memory files), then reads the case again. Files that `work`
    * reports as written are accepted even if they look half-saved, and each reported memory file gets its event even
@@ -73,7 +73,7 @@ export interface Store {
    */
   withFiles<T>(
     id: string,
-    work: (folder: CaseContents, done: WorkDone) => Promise<T>,
+    work: (contents: CaseContents, done: WorkDone) => Promise<T>,
     by?: Actor,
   ): Promise<T>
   /** Whether `withFiles` is running for the case. Its changes are not edits by a person. */
@@ -132,8 +132,8 @@ export function createStore(deps: StoreDeps): Store {
   }
 
   function folderOf(id: string): CaseContents {
-    const folder = catalog.folder(id)
-    if (folder) return folder
+    const contents = catalog.folder(id)
+    if (contents) return contents
     throw new AppError('not_found', `There is no case ${id}.`)
   }
 
@@ -163,20 +163,20 @@ export function createStore(deps: StoreDeps): Store {
   ): Promise<CaseContents> {
     return whenGitIdle(id, async () => {
       for (let attempt = 1; ; attempt++) {
-        const folder = await current(id)
-        const input = { ...folder }
-        if (options.texts !== undefined) input.texts = await textsOf(folder, options.texts)
+        const contents = await current(id)
+        const input = { ...contents }
+        if (options.texts !== undefined) input.texts = await textsOf(contents, options.texts)
         if (options.history) input.history = await historyNow(id)
         const edits = decide(input)
         mustBeReadable(catalog.entry(id)!, edits)
-        const all = edits.map((edit) => recorded(folder, edit, options.by))
-        if (await write(folder, all, attempt)) return catalog.folder(id)!
+        const all = edits.map((edit) => recorded(contents, edit, options.by))
+        if (await write(contents, all, attempt)) return catalog.folder(id)!
       }
     })
   }
 
-  function recorded(folder: CaseContents, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
-    const acts = actsOf(folder, edit, by)
+  function recorded(contents: CaseContents, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
+    const acts = actsOf(contents, edit, by)
     return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? deps.now())) }
   }
 
@@ -191,8 +191,8 @@ export function createStore(deps: StoreDeps): Store {
     if (entry && lines.length > 0) publishWith(entry, lines, { wrote })
   }
 
-  function textsOf(folder: CaseContents, sessionId: string): Promise<SessionTexts> {
-    const { case_id, number } = sessionOf(folder, sessionId)
+  function textsOf(contents: CaseContents, sessionId: string): Promise<SessionTexts> {
+    const { case_id, number } = sessionOf(contents, sessionId)
     return deps.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
   }
 
@@ -228,11 +228,11 @@ export function createStore(deps: StoreDeps): Store {
     createOf: (id, text, by) => createOf(id, async () => text, by),
     appendHistory(id, acts, by = SERVICE_ACTOR) {
       return whenGitIdle(id, async () => {
-        const folder = await current(id)
+        const contents = await current(id)
         const history = await historyNow(id)
         appendLines(
           id,
-          acts({ ...folder, history }).map((act) => historyLine(act, by, act.at)),
+          acts({ ...contents, history }).map((act) => historyLine(act, by, act.at)),
         )
         await deps.history.appended()
       })
@@ -260,10 +260,10 @@ export function createStore(deps: StoreDeps): Store {
         const paths: string[] = []
         const notes: string[] = []
         const lines: string[] = []
-        const folder = await current(id, 'all')
+        const contents = await current(id, 'all')
         running.add(id)
         try {
-          const result = await work(folder, {
+          const result = await work(contents, {
             wrote(path, note) {
               paths.push(path)
               if (note !== null) notes.push(note)

@@ -41,8 +41,12 @@ export interface Discarded {
 
 export interface Worktrees extends WorktreeReaders {
   /** Merges the branch of a session into the branch of the working folder. */
-  apply(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseContents; commit: string }>
-  discard(caseId: string, id: string, asked: Asked): Promise<{ folder: CaseContents } & Discarded>
+  apply(
+    caseId: string,
+    id: string,
+    asked: Asked,
+  ): Promise<{ contents: CaseContents; commit: string }>
+  discard(caseId: string, id: string, asked: Asked): Promise<{ contents: CaseContents } & Discarded>
   /** Undoes or ends what a service that died had begun. Call it at start, before anything is read. */
   recover(): Promise<void>
   /** Writes the history of what `recover` found done. Call it when all cases are read. */
@@ -107,12 +111,12 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
     caseId: string,
     id: string,
     work: (session: Session) => Promise<T>,
-  ): Promise<T & { folder: CaseContents }> {
+  ): Promise<T & { contents: CaseContents }> {
     return order.run(id, async () => {
       const session = sessionOf(await store.read(caseId), id)
       try {
         const result = await work(session)
-        return { ...result, folder: await store.read(caseId) }
+        return { ...result, contents: await store.read(caseId) }
       } finally {
         views.forget(id)
       }

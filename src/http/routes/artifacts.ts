@@ -36,9 +36,9 @@ export const artifactEndpoints = [
     responses: ok(z.array(artifact), 'The artifacts on this machine.'),
     errors: ['unreadable_file'],
     async handle({ c, service, params: { id, sid } }) {
-      const folder = await service.store.read(id)
-      const session = sessionOf(folder, sid)
-      const { candidates } = await serializeSession(service, folder, session)
+      const contents = await service.store.read(id)
+      const session = sessionOf(contents, sid)
+      const { candidates } = await serializeSession(service, contents, session)
       const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
       const files = await listArtifacts(service.layout, id, session.number)
       const listed = files.map(

@@ -51,8 +51,8 @@ const COMMENT: HistoryEntryJson = {
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
 
-function answerCase(c: ServiceContext, service: HttpDeps, folder: CaseContents): Response {
-  const { text, etag } = caseBody(service, folder)
+function answerCase(c: ServiceContext, service: HttpDeps, contents: CaseContents): Response {
+  const { text, etag } = caseBody(service, contents)
   return bytesWithETag(c, text, 'application/json', etag)
 }
 
@@ -71,8 +71,8 @@ async function answerUpdate(
   return answerCase(c, service, await service.store.update(id, change, { by }))
 }
 
-function mustMatch(c: ServiceContext, service: HttpDeps, folder: CaseContents): void {
-  if (isConditional(c)) requireMatch(c, caseBody(service, folder).etag)
+function mustMatch(c: ServiceContext, service: HttpDeps, contents: CaseContents): void {
+  if (isConditional(c)) requireMatch(c, caseBody(service, contents).etag)
 }
 
 export const caseEndpoints = [
@@ -141,9 +141,9 @@ export const caseEndpoints = [
       const by = await actorOf(service, c)
       const items = checklist ?? parseRequirements((await service.settings()).checklist.join('\n'))
       const made = newCase(newFields(sent), service.newId(), service.now(), items)
-      const folder = await service.store.create(made, by)
-      const location = `/cases/${folder.case.id}`
-      const { text } = caseBody(service, folder)
+      const contents = await service.store.create(made, by)
+      const location = `/cases/${contents.case.id}`
+      const { text } = caseBody(service, contents)
       return c.body(text, 201, { location, 'content-type': 'application/json' })
     },
   }),
@@ -263,8 +263,8 @@ export const caseEndpoints = [
     params,
     responses: ok(z.array(historyEntry), 'The entries.'),
     async handle({ c, service, params }) {
-      const folder = await service.store.read(params.id)
-      return jsonWithETag<readonly HistoryEntryJson[]>(c, await caseHistory(service, folder))
+      const contents = await service.store.read(params.id)
+      return jsonWithETag<readonly HistoryEntryJson[]>(c, await caseHistory(service, contents))
     },
   }),
 
@@ -294,9 +294,9 @@ export const caseEndpoints = [
     errors: [...FILE_ERRORS, 'session_running'],
     operatorOnly: 'delete case',
     async handle({ c, service, params: { id } }) {
-      await service.store.remove(id, (folder) => {
-        mustMatch(c, service, folder)
-        const running = folder.sessions.find((session) => service.running.has(session.id))
+      await service.store.remove(id, (contents) => {
+        mustMatch(c, service, contents)
+        const running = contents.sessions.find((session) => service.running.has(session.id))
         if (!running) return
         throw new AppError(
           'session_running',

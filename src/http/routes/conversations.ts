@@ -93,9 +93,9 @@ export const conversationEndpoints = [
         { plan, hypothesis },
         { ...agent, case_id: id },
       )
-      const folder = await service.store.read(id)
-      const found = sessionOf(folder, proposed.id)
-      return answerJson(c, await serializeSession(service, folder, found))
+      const contents = await service.store.read(id)
+      const found = sessionOf(contents, proposed.id)
+      return answerJson(c, await serializeSession(service, contents, found))
     },
   }),
 

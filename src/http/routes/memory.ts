@@ -93,9 +93,9 @@ export const memoryEndpoints = [
     example: { responses: { 200: RUNBOOK } },
     async handle({ c, service, params }) {
       const filename = memoryFilename(c)
-      const folder = await service.store.read(params.id)
-      const name = memoryName(service.layout, folder, filename)
-      const read = await readMemory(service.layout, folder.case.id, name)
+      const contents = await service.store.read(params.id)
+      const name = memoryName(service.layout, contents, filename)
+      const read = await readMemory(service.layout, contents.case.id, name)
       if (!read.ok) throw fileReadError(filename, read)
       return harmless(bytesWithETag(c, read.bytes, MARKDOWN.type))
     },
@@ -145,25 +145,25 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
     return written(c, { id, filename, bytes, isNew: true })
   }
-  const work = async (folder: CaseContents, { wrote, acts }: WorkDone) => {
-    const name = memoryName(layout, folder, filename)
+  const work = async (contents: CaseContents, { wrote, acts }: WorkDone) => {
+    const name = memoryName(layout, contents, filename)
     const present = await readMemory(layout, id, name)
     if (!present.ok && present.reason !== 'missing') throw fileReadError(filename, present)
     requireMatch(c, present.ok ? etagOf(present.bytes) : null)
     const isNew = !present.ok || !present.bytes.equals(bytes)
     const before = present.ok ? present.bytes : null
-    const confirmed = await checked(service, folder, name, { bytes, isNew, before })
+    const confirmed = await checked(service, contents, name, { bytes, isNew, before })
     if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
       checkHistoryFile(present.bytes, bytes)
     }
     if (isNew) {
       await writeMemory(service, id, name, { bytes, present: before })
       // some disks list a new file by another Unicode normal form
-      const listed = before === null ? memoryName(layout, folder, filename) : name
+      const listed = before === null ? memoryName(layout, contents, filename) : name
       wrote(memoryPath(layout, id, listed), listed.kind === 'notes' ? listed.filename : null)
     }
     if (confirmed) await service.runGuard.confirm(id, confirmed, isNew)
-    if (confirmed && 'case' in confirmed) acts(fileActs(folder, confirmed.case))
+    if (confirmed && 'case' in confirmed) acts(fileActs(contents, confirmed.case))
     return !present.ok
   }
   const made = await store.withFiles(id, work, await actorOf(service, c))
@@ -214,16 +214,16 @@ async function isUnknown({ store }: HttpDeps, id: string): Promise<boolean> {
 /** Holds the bytes to what the file is for; gives what is to count of it from now on. */
 async function checked(
   { sessionTexts }: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   name: MemoryName,
   { bytes, isNew, before }: { bytes: Uint8Array; isNew: boolean; before: Uint8Array | null },
 ): Promise<ConfirmedFile | null> {
-  if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes, before) }
+  if (name.kind === 'case') return { case: await checkCaseFile(contents, bytes, before) }
   if (name.kind === 'notes') return null
   const { number } = name
-  const isIgnored = folder.ignored.some(({ file }) => file === `sessions/${number}.md`)
+  const isIgnored = contents.ignored.some(({ file }) => file === `sessions/${number}.md`)
   if (isIgnored && !isNew) return { number } // confirms the present text, also of a sealed session
-  await checkSessionFile(sessionTexts, folder, number, bytes)
+  await checkSessionFile(sessionTexts, contents, number, bytes)
   return null
 }
 

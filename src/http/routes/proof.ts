@@ -68,14 +68,14 @@ export const proofEndpoints = [
     errors: LIST_ERRORS,
     example: { params: RESOLVED },
     async handle({ c, service, params, query }) {
-      const folder = await service.store.read(params.id)
-      const all = [...folder.proofs].sort(newestFirst)
+      const contents = await service.store.read(params.id)
+      const all = [...contents.proofs].sort(newestFirst)
       return query.content === 'false'
         ? paginate({ c, query }, all, {
-            serialize: async (each) => serializeProofHead(folder, each),
+            serialize: async (each) => serializeProofHead(contents, each),
           })
         : paginate({ c, query }, all, {
-            serialize: (each) => serializeProof(service, folder, each),
+            serialize: (each) => serializeProof(service, contents, each),
           })
     },
   }),
@@ -122,7 +122,7 @@ export const proofEndpoints = [
         exit_code,
         session_id,
       }
-      const folder = await service.store.update(
+      const contents = await service.store.update(
         id,
         (present) =>
           attachProof(
@@ -132,7 +132,7 @@ export const proofEndpoints = [
           ),
         { by: await actorOf(service, c) },
       )
-      const json = await serializeProof(service, folder, proofOf(folder, added.id))
+      const json = await serializeProof(service, contents, proofOf(contents, added.id))
       return answerJson(c, json, 201, { location: `/cases/${id}/proof/${added.id}` })
     },
   }),
@@ -161,8 +161,8 @@ export const proofEndpoints = [
     async handle({ c, service, params: { id }, body }) {
       const added = { ...body, required: body.required ?? false }
       const by = await actorOf(service, c)
-      const folder = await service.store.update(id, (present) => addItem(present, added), { by })
-      const item: GateItemJson = gateOf(folder).items.at(-1)!
+      const contents = await service.store.update(id, (present) => addItem(present, added), { by })
+      const item: GateItemJson = gateOf(contents).items.at(-1)!
       return answerJson(c, item, 201, { location: `/cases/${id}/gate` })
     },
   }),
@@ -178,8 +178,8 @@ export const proofEndpoints = [
     responses: ok(proof, 'The proof.'),
     example: { params: RESOLVED },
     async handle({ c, service, params: { id, pid } }) {
-      const folder = await service.store.read(id)
-      return answerProof(c, service, folder, pid)
+      const contents = await service.store.read(id)
+      return answerProof(c, service, contents, pid)
     },
   }),
 
@@ -203,10 +203,10 @@ export const proofEndpoints = [
     errors: ['unreadable_file'],
     example: { params: RESOLVED, responses: { 200: exampleOf(proof).content } },
     async handle({ c, service, params: { id, pid } }) {
-      const folder = await service.store.read(id)
-      const found = proofOf(folder, pid)
+      const contents = await service.store.read(id)
+      const found = proofOf(contents, pid)
       if (!found.image) {
-        const { content } = await serializeProof(service, folder, found)
+        const { content } = await serializeProof(service, contents, found)
         return plainText(c, new TextEncoder().encode(content))
       }
       const bytes = await service.texts.picture(id, found.image)
@@ -247,8 +247,8 @@ export const proofEndpoints = [
         return verifyProof(present, pid, { counted, accept, now: service.now() })
       }
       const by = await actorOf(service, c)
-      const folder = await updateCounted(service, id, pid, change, by)
-      return answerProof(c, service, folder, pid)
+      const contents = await updateCounted(service, id, pid, change, by)
+      return answerProof(c, service, contents, pid)
     },
   }),
 ]
@@ -283,8 +283,8 @@ async function attachPicture(
     session_id: session_id === 'none' ? null : session_id,
   }
   const change = (present: CaseContents) => attachProof(present, added, service.now())
-  const folder = await service.store.update(id, change, { by: await actorOf(service, c) })
-  const json = await serializeProof(service, folder, proofOf(folder, proofId))
+  const contents = await service.store.update(id, change, { by: await actorOf(service, c) })
+  const json = await serializeProof(service, contents, proofOf(contents, proofId))
   return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proofId}` })
 }
 
@@ -305,8 +305,8 @@ function mustBePicture(contentType: string, counted: Counted | null): asserts co
 async function answerProof(
   c: ServiceContext,
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   pid: string,
 ): Promise<Response> {
-  return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
+  return jsonWithETag(c, await serializeProof(service, contents, proofOf(contents, pid)))
 }

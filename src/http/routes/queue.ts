@@ -39,8 +39,8 @@ export const queueEndpoints = [
     operatorOnly: 'take a session out of the line',
     async handle({ c, service, params: { id, sid } }) {
       const by = await actorOf(service, c)
-      const folder = await service.sessions.leaveLine(id, sid, { by })
-      return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, sid)))
+      const contents = await service.sessions.leaveLine(id, sid, { by })
+      return jsonWithETag(c, await serializeSession(service, contents, sessionOf(contents, sid)))
     },
   }),
 ]

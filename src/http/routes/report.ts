@@ -41,14 +41,14 @@ export const reportEndpoints = [
     },
     example: { responses: { 200: '# Signed out again right after signing in\n…' } },
     async handle({ c, service, params: { id }, query: { format = 'html', session } }) {
-      const folder = await service.store.read(id)
-      const history = await caseHistory(service, folder)
+      const contents = await service.store.read(id)
+      const history = await caseHistory(service, contents)
       const text = new TextEncoder()
       if (session !== undefined) {
-        const report = await loadSession(service, sessionOf(folder, session), history)
+        const report = await loadSession(service, sessionOf(contents, session), history)
         return harmless(bytesWithETag(c, text.encode(sessionMarkdown(report)), MARKDOWN))
       }
-      const report = await loadReport(service, folder, { history, madeAt: service.now() })
+      const report = await loadReport(service, contents, { history, madeAt: service.now() })
       if (format === 'md') {
         return harmless(bytesWithETag(c, text.encode(caseMarkdown(report)), MARKDOWN))
       }

@@ -73,14 +73,14 @@ export const sessionEndpoints = [
     errors: LIST_ERRORS,
     example: { params: RESOLVED, responses: { 200: session.meta()!.examples!.slice(1) } },
     async handle({ c, service, params, query }) {
-      const folder = await service.store.read(params.id)
-      const all = folder.sessions.map((session) => ({
+      const contents = await service.store.read(params.id)
+      const all = contents.sessions.map((session) => ({
         id: session.id,
         created_at: session.started_at,
         session,
       }))
       const serialize = async ({ session }: { session: Session }) => {
-        const json = await serializeSession(service, folder, session)
+        const json = await serializeSession(service, contents, session)
         return query.content === 'false' ? withoutTexts(json) : json
       }
       return paginate({ c, query }, all.sort(newestFirst), { serialize })
@@ -113,8 +113,8 @@ export const sessionEndpoints = [
       const { intent, paths = [], commands = [], proof = [], ...named } = body
       const wanted =
         intent === undefined ? named : { ...named, intent: { intent, paths, commands, proof } }
-      const { folder, session } = await service.sessions.create(id, wanted, by)
-      const json = await serializeSession(service, folder, session)
+      const { contents, session } = await service.sessions.create(id, wanted, by)
+      const json = await serializeSession(service, contents, session)
       return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
     },
   }),
@@ -142,9 +142,9 @@ export const sessionEndpoints = [
     params: ofSession,
     responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
     async handle({ c, service, params: { id, sid } }) {
-      const folder = await service.store.read(id)
-      const found = sessionOf(folder, sid)
-      const json = await serializeSession(service, folder, found)
+      const contents = await service.store.read(id)
+      const found = sessionOf(contents, sid)
+      const json = await serializeSession(service, contents, found)
       const present = { plan: json.plan, savedAt: savedAt(service, json) }
       const history = await planHistory(service.plans, found, present)
       return jsonWithETag<readonly PlanRevisionJson[]>(c, history)
@@ -195,9 +195,9 @@ export const sessionEndpoints = [
     params: ofSession,
     responses: ok(approvalView, 'What an operator must see.'),
     async handle({ c, service, params: { id, sid } }) {
-      const folder = await service.store.read(id)
-      const session = sessionOf(folder, sid)
-      return jsonWithETag<ApprovalViewJson>(c, await approvalJson(service, folder, session))
+      const contents = await service.store.read(id)
+      const session = sessionOf(contents, sid)
+      return jsonWithETag<ApprovalViewJson>(c, await approvalJson(service, contents, session))
     },
   }),
 
@@ -308,17 +308,17 @@ export const sessionEndpoints = [
 async function answerSession(
   c: ServiceContext,
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   sid: string,
 ): Promise<Response> {
-  return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, sid)))
+  return jsonWithETag(c, await serializeSession(service, contents, sessionOf(contents, sid)))
 }
 
 /** Checks `If-Match` on the session as a GET would return it, and once more when the plan is written. */
 async function matching(c: ServiceContext, service: HttpDeps, id: string, sid: string) {
-  const folder = await service.store.read(id)
-  const found = sessionOf(folder, sid)
-  const json = await serializeSession(service, folder, found)
+  const contents = await service.store.read(id)
+  const found = sessionOf(contents, sid)
+  const json = await serializeSession(service, contents, found)
   const hash = () => service.catalog.entry(id)?.sessions.get(found.number)?.hash
   return matchUntilWritten(c, json, { noun: 'session', hash })
 }

@@ -76,10 +76,10 @@ export const setupEndpoints = [
     query: { provider: setupProvider },
     responses: { 200: { description: 'What it would plan with.', json: caseSetup } },
     async handle({ c, service, params: { id }, query: { provider } }) {
-      const folder = await service.store.read(id)
+      const contents = await service.store.read(id)
       const [found, intent] = await Promise.all([
-        service.setup.ofCase(folder, provider),
-        service.setup.proposedIntent(folder),
+        service.setup.ofCase(contents, provider),
+        service.setup.proposedIntent(contents),
       ])
       return answerJson<CaseSetupJson>(c, { ...found, intent })
     },

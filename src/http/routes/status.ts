@@ -18,9 +18,9 @@ export const statusEndpoints = [
     query: { session: uuid.optional().describe('The id of a session: where that one is.') },
     responses: ok(status, 'The status.'),
     async handle({ c, service, params: { id }, query }) {
-      const folder = await service.store.read(id)
-      const session = query.session === undefined ? null : sessionOf(folder, query.session)
-      return jsonWithETag<StatusJson>(c, await caseStatus(service, folder, session))
+      const contents = await service.store.read(id)
+      const session = query.session === undefined ? null : sessionOf(contents, query.session)
+      return jsonWithETag<StatusJson>(c, await caseStatus(service, contents, session))
     },
   }),
 ]

@@ -67,20 +67,20 @@ export function createBriefing(
 
   async function begin(conversation: Conversation): Promise<HookAnswer> {
     const { agent, folder: workdir } = conversation
-    const folder = await store.read(conversation.case_id!)
+    const contents = await store.read(conversation.case_id!)
     const context = await promptContext(
       { ...deps, limits: { ...deps.limits, similarCases: SIMILAR_CASES_MS } },
-      folder,
+      contents,
       { number: Number.POSITIVE_INFINITY, type: 'implementing' },
       {
-        memory: await memoryOf(deps, folder),
+        memory: await memoryOf(deps, contents),
         settings: await deps.settings(),
         workdir,
         // the agent reads the project's instructions by itself
         provider: { spec: null },
       },
     )
-    const { id, title } = folder.case
+    const { id, title } = contents.case
     conversation.told_case_id = id
     known.save(conversation)
     return {

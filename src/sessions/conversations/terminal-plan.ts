@@ -62,7 +62,7 @@ export async function planInTerminal(
       made: { plan_sha256: sha256(plan) },
     } satisfies Partial<RunEnd>)
   } else end.reason = whyNoPlan(job)
-  await updateWithRetry(store, job, (folder) => [endRun(folder, session_id, end, now())], {
+  await updateWithRetry(store, job, (contents) => [endRun(contents, session_id, end, now())], {
     by: endingActor(job, provider),
   })
   job.planned = true

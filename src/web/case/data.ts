@@ -31,7 +31,7 @@ export interface CasePageData {
   json: CaseJson
   /** Of the JSON of `GET /cases/:id`: changes are sent with it as If-Match. */
   etag: string
-  folder: CaseContents
+  contents: CaseContents
   gate: Gate
   attention: Attention | null
   status: Status
@@ -74,33 +74,36 @@ export interface RelatedCase {
   state: string | null
 }
 
-export async function loadCasePage(service: HttpDeps, folder: CaseContents): Promise<CasePageData> {
-  const { id } = folder.case
-  const json = caseJson(service, folder)
-  const sessions = [...folder.sessions].reverse()
+export async function loadCasePage(
+  service: HttpDeps,
+  contents: CaseContents,
+): Promise<CasePageData> {
+  const { id } = contents.case
+  const json = caseJson(service, contents)
+  const sessions = [...contents.sessions].reverse()
   const settings = await service.settings()
-  const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const startContext = { root: service.layout.root, workdir: contents.case.workdir, settings }
   const agents = service.setup.lastAgents()
   const objections = await startObjections(startContext, service.agents)
   const provider = json.provider ?? settings.provider
-  const facts = await caseFacts(service, folder)
-  const status = statusOf(folder, facts)
+  const facts = await caseFacts(service, contents)
+  const status = statusOf(contents, facts)
   const isAgain = status.next?.act === 'plan_again'
   return {
     id,
     json,
-    folder,
+    contents,
     sessions,
-    gate: gateOf(folder),
-    attention: attentionOf(folder),
+    gate: gateOf(contents),
+    attention: attentionOf(contents),
     status,
     inLine: facts.queue && { number: status.session! },
-    broken: problemOfCaseFile(service, folder),
+    broken: problemOfCaseFile(service, contents),
     etag: etagOf(jsonBody(json)),
     path: service.layout.caseFolder(id),
-    proofs: await loadProofRows(service, folder),
-    history: await caseHistory(service, folder),
-    files: sortFiles(await listMemory(service, folder)),
+    proofs: await loadProofRows(service, contents),
+    history: await caseHistory(service, contents),
+    files: sortFiles(await listMemory(service, contents)),
     parent: json.parent === null ? null : relatedCase(service, json.parent),
     children: service.catalog
       .children(id)
@@ -121,8 +124,8 @@ export async function loadCasePage(service: HttpDeps, folder: CaseContents): Pro
 
 export type RunbookSetup = Omit<CaseSetup, 'provider'>
 
-function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseContents) {
-  const file = catalog.entry(folder.case.id)?.file
+function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, contents: CaseContents) {
+  const file = catalog.entry(contents.case.id)?.file
   if (!file || file.readable) return null
   return file.problems.find(isBreaking) ?? file.problems[0] ?? null
 }
@@ -140,9 +143,9 @@ function sortFiles(files: readonly MemoryListing[]): MemoryListing[] {
 }
 
 function relatedCase(service: HttpDeps, id: string): RelatedCase {
-  const folder = service.catalog.folder(id)
-  if (!folder) return { id, title: id, state: null }
-  return { id, title: folder.case.title, state: caseJson(service, folder).state }
+  const contents = service.catalog.folder(id)
+  if (!contents) return { id, title: id, state: null }
+  return { id, title: contents.case.title, state: caseJson(service, contents).state }
 }
 
 /** With more cases than this the search index takes a while to build, and a page shouldn't wait for it. */

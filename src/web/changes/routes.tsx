@@ -19,32 +19,32 @@ export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/case/:id/session/:number/changes', pageHeaders(), async (c) => {
-    const folder = await service.store.read(caseId(c))
-    const session = findSession(folder, c.req.param('number'))
-    const { candidates } = await serializeSession(service, folder, session)
+    const contents = await service.store.read(caseId(c))
+    const session = findSession(contents, c.req.param('number'))
+    const { candidates } = await serializeSession(service, contents, session)
     const patch = await loadChanges(service, session, candidates)
     if (!patch) throw new AppError('not_found', `Session ${session.number} has no diff here.`)
-    const page = sessionPage(folder.case.id, session.number)
+    const page = sessionPage(contents.case.id, session.number)
     return respond(c, page, {
       patch,
       outside: new Set(outOfScopeFiles(session.trail)),
       above: [
-        ...pathTo(folder.case.id, folder.case.title),
+        ...pathTo(contents.case.id, contents.case.title),
         { href: page, text: `Session ${session.number}` },
       ],
     })
   })
 
   app.get('/case/:id/proof/:pid/changes', pageHeaders(), async (c) => {
-    const folder = await service.store.read(caseId(c))
-    const proof = proofOf(folder, proofId(c))
-    const { content } = await serializeProof(service, folder, proof)
+    const contents = await service.store.read(caseId(c))
+    const proof = proofOf(contents, proofId(c))
+    const { content } = await serializeProof(service, contents, proof)
     if (!isShownAsDiff(content)) throw new AppError('not_found', 'This proof is not a diff.')
-    const page = proofPage(folder.case.id, proof.id)
+    const page = proofPage(contents.case.id, proof.id)
     return respond(c, page, {
       patch: readPatch(content),
       outside: new Set(),
-      above: [...pathTo(folder.case.id, folder.case.title), { href: page, text: 'Proof' }],
+      above: [...pathTo(contents.case.id, contents.case.title), { href: page, text: 'Proof' }],
     })
   })
 

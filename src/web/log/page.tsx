@@ -31,7 +31,7 @@ export interface LogQuery {
 }
 
 interface LogPageData {
-  folder: CaseContents
+  contents: CaseContents
   session: Session
   artifact: string
   index: LogIndex
@@ -50,14 +50,14 @@ interface LogPageData {
 
 interface LogRequest {
   service: HttpDeps
-  folder: CaseContents
+  contents: CaseContents
   session: Session
   source: LogSource
   query: LogQuery
 }
 
 export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
-  const { service, folder, session, source, query } = request
+  const { service, contents, session, source, query } = request
   const { artifact, index } = source
   const found =
     query.page === null ? chunkWith(index, query.line ?? query.errorAfter ?? 1) : query.page - 1
@@ -69,7 +69,7 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
   const filtered = query.filter === '' ? null : await filteredLines(source, query.filter)
   const lines = chunk && !filtered ? await chunkLines(source, chunk) : []
   return {
-    folder,
+    contents,
     session,
     artifact,
     index,
@@ -78,24 +78,24 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
     chunk,
     lines: lines ?? [],
     filtered,
-    report: isGrowing ? null : await loadArtifactTests(service.layout, folder, artifact),
+    report: isGrowing ? null : await loadArtifactTests(service.layout, contents, artifact),
     candidate: await loadCandidate(request),
   }
 }
 
 async function loadCandidate(request: LogRequest): Promise<CandidateRow | null> {
-  const { service, folder, session, source } = request
+  const { service, contents, session, source } = request
   if (!hasEnded(session.state)) return null
   const listed = await listCandidates(service, session)
   const found = listed.filter(({ artifact }) => artifact === source.artifact).slice(0, 1)
-  const [row] = await loadCandidates(service, folder, session, found)
+  const [row] = await loadCandidates(service, contents, session, found)
   return row ?? null
 }
 
 /** A log as a terminal shows it. A long one comes in pages. */
 export function LogPage({ data, assets }: { data: LogPageData; assets: PageAssets }) {
-  const { folder, session, artifact, index, isGrowing, report, query, candidate } = data
-  const { id, title } = folder.case
+  const { contents, session, artifact, index, isGrowing, report, query, candidate } = data
+  const { id, title } = contents.case
   const above = [
     ...pathTo(id, title),
     { href: sessionPage(id, session.number), text: `Session ${session.number}` },
@@ -119,7 +119,7 @@ export function LogPage({ data, assets }: { data: LogPageData; assets: PageAsset
           <a href={file}>View as plain text</a>
           {candidate && <DiffLink row={candidate} />}
         </p>
-        {candidate && <AttachFromHere row={candidate} gate={gateOf(folder)} />}
+        {candidate && <AttachFromHere row={candidate} gate={gateOf(contents)} />}
       </header>
       {isGrowing && (
         <p class="notice">
@@ -193,8 +193,8 @@ function RawView({ data }: { data: LogPageData }) {
 
 /** Above the lines; it stays in sight. */
 function LogTools({ data }: { data: LogPageData }) {
-  const { folder, session, artifact, index, query, filtered, chunk } = data
-  const address = logPage(folder.case.id, session.number, artifact)
+  const { contents, session, artifact, index, query, filtered, chunk } = data
+  const address = logPage(contents.case.id, session.number, artifact)
   const before = query.errorAfter ?? query.line ?? (chunk?.line ?? 1) - 1
   return (
     <div class="log-tools row" id="log-tools">
@@ -262,7 +262,7 @@ export function WrapButton() {
 }
 
 function FilterSummary({ data, filtered }: { data: LogPageData; filtered: FilteredLines }) {
-  const { folder, session, artifact } = data
+  const { contents, session, artifact } = data
   const { lines, total } = filtered
   const cut = total > lines.length
   return (
@@ -271,16 +271,16 @@ function FilterSummary({ data, filtered }: { data: LogPageData; filtered: Filter
         {total.toLocaleString('en')} {total === 1 ? 'line' : 'lines'} with "{data.query.filter}"
         {cut && `; here are the first ${lines.length.toLocaleString('en')}`}
       </span>
-      <a href={`${logPage(folder.case.id, session.number, artifact)}?view=raw`}>Show all lines</a>
+      <a href={`${logPage(contents.case.id, session.number, artifact)}?view=raw`}>Show all lines</a>
     </p>
   )
 }
 
 /** Leads to the line among those around it. */
 function FilteredLine({ data, each }: { data: LogPageData; each: LogLine }) {
-  const { folder, session, artifact } = data
+  const { contents, session, artifact } = data
   const { number } = each
-  const address = logPage(folder.case.id, session.number, artifact)
+  const address = logPage(contents.case.id, session.number, artifact)
   return (
     <span class="filtered-line">
       <a href={`${address}?view=raw&line=${number}#L${number}`} aria-label={`Line ${number}`}>
@@ -292,9 +292,9 @@ function FilteredLine({ data, each }: { data: LogPageData; each: LogLine }) {
 }
 
 function ChunkNav({ data }: { data: LogPageData }) {
-  const { folder, session, artifact, index, chunk } = data
+  const { contents, session, artifact, index, chunk } = data
   if (!chunk) return null
-  const address = logPage(folder.case.id, session.number, artifact)
+  const address = logPage(contents.case.id, session.number, artifact)
   const at = index.chunks.indexOf(chunk)
   const next = index.chunks[at + 1]
   const last = next ? next.line - (next.isMidLine ? 0 : 1) : index.lines

@@ -18,20 +18,20 @@ export function logRoutes({
   const app = new Hono<ServiceEnv>()
   const path = '/case/:id/session/:number/log/:artifact'
   app.get(path, pageHeaders({ forms: 'self' }), async (c) => {
-    const folder = await service.store.read(caseId(c))
-    const session = findSession(folder, c.req.param('number'))
+    const contents = await service.store.read(caseId(c))
+    const session = findSession(contents, c.req.param('number'))
     const artifact = c.req.param('artifact')
     const source = isArtifactOf(artifact, session.number)
-      ? await openLog({ layout: service.layout, caseId: folder.case.id, artifact })
+      ? await openLog({ layout: service.layout, caseId: contents.case.id, artifact })
       : null
     if (!source) throw notHere(session.number, artifact)
     const query = queryOf(c)
     if (query.errorAfter !== null) {
       const line = await nextError(source, query.errorAfter)
-      const address = logPage(folder.case.id, session.number, artifact)
+      const address = logPage(contents.case.id, session.number, artifact)
       if (line !== null) return c.redirect(`${address}?line=${line}#L${line}`)
     }
-    const data = await loadLogPage({ service, folder, session, source, query })
+    const data = await loadLogPage({ service, contents, session, source, query })
     return pageResponse(c, <LogPage data={data} assets={assets} />)
   })
   return app

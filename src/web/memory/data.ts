@@ -44,19 +44,19 @@ const UNREADABLE: Record<string, string> = {
 /** Throws for a name that is not allowed, or of a session that does not exist. */
 export async function loadMemoryPage(
   { layout }: Pick<HttpDeps, 'layout'>,
-  folder: CaseContents,
+  contents: CaseContents,
   filename: string,
 ): Promise<MemoryPageData> {
-  const { id } = folder.case
-  const unparsed = unreadableSession(folder, filename)
+  const { id } = contents.case
+  const unparsed = unreadableSession(contents, filename)
   if (unparsed !== null)
-    return loadUnparsed(folder, {
+    return loadUnparsed(contents, {
       path: layout.sessionFile(id, unparsed),
       within: layout.caseFolder(id),
       name: `sessions/${unparsed}.md`,
       url: memoryPage(id, filename),
     })
-  const memory = memoryName(layout, folder, filename)
+  const memory = memoryName(layout, contents, filename)
   const session = memory.kind === 'session' ? memory.number : null
   const name = session === null ? filename : `sessions/${session}.md`
   const { file, unreadable } = fileOf(await readMemory(layout, id, memory))
@@ -67,19 +67,19 @@ export async function loadMemoryPage(
     session,
     file,
     path: memoryPath(layout, id, memory),
-    sealed: unreadable ?? sealOf(folder, memory),
-    problems: problemsOf(folder, name),
+    sealed: unreadable ?? sealOf(contents, memory),
+    problems: problemsOf(contents, name),
   }
 }
 
 /** A proof whose file can't be parsed: its text is shown. */
 export function loadUnreadableProof(
   { layout }: Pick<HttpDeps, 'layout'>,
-  folder: CaseContents,
+  contents: CaseContents,
   proof: string,
 ): Promise<MemoryPageData> {
-  const { id } = folder.case
-  return loadUnparsed(folder, {
+  const { id } = contents.case
+  return loadUnparsed(contents, {
     path: layout.proofFile(id, proof),
     within: layout.caseFolder(id),
     name: `proof/${proof}.md`,
@@ -88,16 +88,16 @@ export function loadUnreadableProof(
 }
 
 /** Whether the file of a proof exists and can't be parsed. */
-export function isUnreadableProof(folder: CaseContents, proof: string): boolean {
-  const isKnown = folder.proofs.some(({ id }) => id === proof)
-  return !isKnown && problemsOf(folder, `proof/${proof}.md`).length > 0
+export function isUnreadableProof(contents: CaseContents, proof: string): boolean {
+  const isKnown = contents.proofs.some(({ id }) => id === proof)
+  return !isKnown && problemsOf(contents, `proof/${proof}.md`).length > 0
 }
 
 /** The number of a session whose file exists and can't be parsed. */
-function unreadableSession(folder: CaseContents, filename: string): number | null {
+function unreadableSession(contents: CaseContents, filename: string): number | null {
   const number = Number(SESSION_FILE.exec(filename)?.[1] ?? 0)
-  if (number === 0 || folder.sessions.some((session) => session.number === number)) return null
-  return problemsOf(folder, `sessions/${number}.md`).length > 0 ? number : null
+  if (number === 0 || contents.sessions.some((session) => session.number === number)) return null
+  return problemsOf(contents, `sessions/${number}.md`).length > 0 ? number : null
 }
 
 interface UnparsedFile {
@@ -109,13 +109,13 @@ interface UnparsedFile {
 
 /** A file that can't be parsed, so only its text can be shown. */
 async function loadUnparsed(
-  folder: CaseContents,
+  contents: CaseContents,
   { path, within, name, url }: UnparsedFile,
 ): Promise<MemoryPageData> {
   const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
-  const problems = problemsOf(folder, name)
+  const problems = problemsOf(contents, name)
   if (!read.ok && read.reason === 'missing')
-    throw new AppError('not_found', `Case ${folder.case.id} has no file ${name}.`)
+    throw new AppError('not_found', `Case ${contents.case.id} has no file ${name}.`)
   const { file, unreadable } = fileOf(read)
   const advice =
     'Casefile cannot parse this file, so it cannot be edited here. Fix it with an editor, at the path above.'
@@ -155,9 +155,9 @@ function fileOf(read: ReadResult): Pick<MemoryPageData, 'file'> & { unreadable: 
   }
 }
 
-function sealOf(folder: CaseContents, name: MemoryName): string | null {
+function sealOf(contents: CaseContents, name: MemoryName): string | null {
   if (name.kind !== 'session') return null
-  const session = folder.sessions.find(({ number }) => number === name.number)
-  if (!session || !isFinal(session, folder.proofs)) return null
+  const session = contents.sessions.find(({ number }) => number === name.number)
+  if (!session || !isFinal(session, contents.proofs)) return null
   return `Session ${session.number} is sealed, so its file is read-only.`
 }

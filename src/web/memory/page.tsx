@@ -17,7 +17,7 @@ import type { Runbook } from './runbook.ts'
 
 interface MemoryPageProps {
   assets: PageAssets
-  folder: CaseContents
+  contents: CaseContents
   data: MemoryPageData
   isSource: boolean
   /** What the file plans, if it is a runbook. */
@@ -34,8 +34,8 @@ const contentOf = (id: string, filename: string) =>
 
 /** A markdown file of a case. client/memory-editor.tsx puts its editor into #memory-editor. */
 export function MemoryPage(props: MemoryPageProps) {
-  const { assets, folder, data, isSource, runbook, template } = props
-  const { id, title, type } = folder.case
+  const { assets, contents, data, isSource, runbook, template } = props
+  const { id, title, type } = contents.case
   const { url, file, filename, sealed, path, session, problems } = data
   const name = visibleName(data.name)
   const canEdit = sealed === null && filename !== null

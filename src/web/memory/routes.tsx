@@ -14,9 +14,9 @@ export function memoryRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/case/:id/memory/:file', pageHeaders(), async (c) => {
-    const folder = await service.store.read(caseId(c))
+    const contents = await service.store.read(caseId(c))
     const name = memoryFilename(c, 'file')
-    const data = await loadMemoryPage(service, folder, name)
+    const data = await loadMemoryPage(service, contents, name)
     const isSource = c.req.query('source') !== undefined
     const isRunbook = name === RUNBOOK_FILE
     const isNew = isRunbook && data.file === null
@@ -24,11 +24,11 @@ export function memoryRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
       c,
       <MemoryPage
         assets={assets}
-        folder={folder}
+        contents={contents}
         data={data}
         isSource={isSource}
-        runbook={isRunbook ? await loadRunbook(folder, data.file?.text ?? '') : undefined}
-        template={isNew ? await runbookTemplate(service, folder) : undefined}
+        runbook={isRunbook ? await loadRunbook(contents, data.file?.text ?? '') : undefined}
+        template={isNew ? await runbookTemplate(service, contents) : undefined}
       />,
     )
   })

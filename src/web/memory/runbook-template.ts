@@ -6,7 +6,7 @@ import { OWN_PROVIDER } from '../../model/settings.ts'
 /** What a new runbook.md begins with: a plan that can be approved as it is, and says how to go on. */
 export async function runbookTemplate(
   service: Pick<HttpDeps, 'setup'>,
-  folder: CaseContents,
+  contents: CaseContents,
 ): Promise<string> {
   return `## Hypothesis
 
@@ -18,15 +18,15 @@ Each block that is marked \`run\` is a step. Once you approve the plan, the step
 \`proof=\` names what a step proves by: the report of its tests (\`tap\`, \`junit\`, \`go\`), the log of its tests
 (\`test\`), or other output (\`log\`).
 
-${await testsStep(service, folder)}
+${await testsStep(service, contents)}
 `
 }
 
 const USUAL = '```sh run id=tests proof=test\nnpm test\n```'
 
-async function testsStep({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseContents) {
+async function testsStep({ setup }: Pick<HttpDeps, 'setup'>, contents: CaseContents) {
   try {
-    return (await setup.ofCase(folder, OWN_PROVIDER)).tests?.step ?? USUAL
+    return (await setup.ofCase(contents, OWN_PROVIDER)).tests?.step ?? USUAL
   } catch (error) {
     if (error instanceof AppError) return USUAL
     throw error

@@ -15,14 +15,14 @@ export interface Runbook {
 }
 
 /** `text`: of the file; empty if there is none. */
-export async function loadRunbook(folder: CaseContents, text: string): Promise<Runbook> {
+export async function loadRunbook(contents: CaseContents, text: string): Promise<Runbook> {
   const whole = await readPlan(text)
   const found = await findRunbook({ runbook: text, description: '', steps: [] })
   const planned = found === null ? [] : (await readPlan(found.plan)).steps
   return {
     steps: whole.errors.length > 0 ? [] : stepsOf(whole, planned),
     errors: whole.errors,
-    canPlan: !isClosedState(shownState(folder)),
+    canPlan: !isClosedState(shownState(contents)),
   }
 }
 

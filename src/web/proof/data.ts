@@ -37,20 +37,20 @@ const excerpts = new LRUCache<string, ProofPreview>({ max: 500 })
 /** The proof of a case, or of one of its sessions, newest first. */
 export async function loadProofRows(
   service: HttpDeps,
-  folder: CaseContents,
-  proofs: readonly Proof[] = folder.proofs,
+  contents: CaseContents,
+  proofs: readonly Proof[] = contents.proofs,
 ): Promise<ProofRow[]> {
   const rows: ProofRow[] = []
   for (const proof of [...proofs].reverse()) {
-    const objection = objectionTo(proof, folder.sessions)
+    const objection = objectionTo(proof, contents.sessions)
     rows.push({
       proof,
       verified: countsAsVerified(proof),
       // a changed proof is shown as "changed since it was verified" instead
       objection: objection && objection.code !== 'changed' ? objection.text : null,
-      acceptedDespite: acceptedDespite(proof, folder.sessions),
-      session: folder.sessions.find(({ id }) => id === proof.session_id)?.number ?? null,
-      content: rows.length < MAX_EXCERPTS ? await loadPreview(service, folder, proof) : null,
+      acceptedDespite: acceptedDespite(proof, contents.sessions),
+      session: contents.sessions.find(({ id }) => id === proof.session_id)?.number ?? null,
+      content: rows.length < MAX_EXCERPTS ? await loadPreview(service, contents, proof) : null,
     })
   }
   return rows
@@ -58,17 +58,17 @@ export async function loadProofRows(
 
 async function loadPreview(
   service: HttpDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   proof: Proof,
 ): Promise<ProofPreview> {
   const hash = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)?.hash
   // a session that fails changes what its proof is worth
-  const key = JSON.stringify([hash, proof, objectionTo(proof, folder.sessions)])
+  const key = JSON.stringify([hash, proof, objectionTo(proof, contents.sessions)])
   const cached = excerpts.get(key)
   if (cached) return cached
-  const json = await serializeProof(service, folder, proof)
+  const json = await serializeProof(service, contents, proof)
   const size = Buffer.byteLength(json.content)
-  const report = await loadContentTests(service.layout, folder, json.content)
+  const report = await loadContentTests(service.layout, contents, json.content)
   const excerpt = await excerptOf(proofContent(json.content, report))
   await yieldIfBusy()
   const preview = { excerpt, size }

@@ -42,7 +42,7 @@ import { FailedTests } from './tests-card.tsx'
 interface ProofPageProps {
   service: HttpDeps
   assets: PageAssets
-  folder: CaseContents
+  contents: CaseContents
   proof: Proof
   /** Of a proof that is a diff. */
   layout: DiffLayout
@@ -52,23 +52,23 @@ interface ProofPageProps {
 
 /** One proof with its content. */
 export async function ProofPage(props: ProofPageProps) {
-  const { service, assets, folder, proof, layout, isRaw } = props
-  const { id, title } = folder.case
-  const json = await serializeProof(service, folder, proof)
+  const { service, assets, contents, proof, layout, isRaw } = props
+  const { id, title } = contents.case
+  const json = await serializeProof(service, contents, proof)
   const etag = await proofEtag(json)
-  const session = folder.sessions.find((each) => each.id === proof.session_id)
+  const session = contents.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
-  const objection = objectionTo(proof, folder.sessions)
-  const report = await loadContentTests(service.layout, folder, json.content)
+  const objection = objectionTo(proof, contents.sessions)
+  const report = await loadContentTests(service.layout, contents, json.content)
   const content = proofContent(json.content, report)
   const hasRaw = content.kind !== 'text' && !isPicture(proof)
   const hasFailed = report?.tests.some(({ outcome }) => outcome === 'failed') === true
   const page = proofPage(id, proof.id)
   await yieldIfBusy()
-  const status = await caseStatus(service, folder, null)
+  const status = await caseStatus(service, contents, null)
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
-  const problems = folder.problems.filter(({ file }) => files.includes(file))
-  const before = isPicture(proof) ? earlierPicture(folder, proof) : null
+  const problems = contents.problems.filter(({ file }) => files.includes(file))
+  const before = isPicture(proof) ? earlierPicture(contents, proof) : null
   return (
     <Page title={`${proof.type}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="proof-head">
@@ -107,9 +107,9 @@ export async function ProofPage(props: ProofPageProps) {
         )}
         <AcceptedReason
           accepted={proof.accepted}
-          despite={acceptedDespite(proof, folder.sessions)}
+          despite={acceptedDespite(proof, contents.sessions)}
         />
-        {!objection && <Meets proof={proof} verified={verified} gate={gateOf(folder)} />}
+        {!objection && <Meets proof={proof} verified={verified} gate={gateOf(contents)} />}
       </div>
       <StatusBanner
         caseId={id}

@@ -30,10 +30,10 @@ const cache = new LRUCache<string, { tests: ReportedTests | null }>({
 /** The tests in a file that a session left; null if it is not a report that can be read. */
 export async function loadArtifactTests(
   layout: Layout,
-  folder: CaseContents,
+  contents: CaseContents,
   artifact: string,
 ): Promise<Report | null> {
-  const { id } = folder.case
+  const { id } = contents.case
   const stamp = await stampOf(artifactPath(layout, id, artifact))
   if (stamp === null) return null
   const key = `${id}/${artifact} ${stamp.size} ${stamp.mtimeMs} ${stamp.ino}`
@@ -45,17 +45,17 @@ export async function loadArtifactTests(
       throw error
     }
   })
-  return found && { ...withoutFolders(found, layout, folder), artifact }
+  return found && { ...withoutFolders(found, layout, contents), artifact }
 }
 
 /** The tests in the content of a proof; null if it is not a report that can be read. */
 export async function loadContentTests(
   layout: Layout,
-  folder: CaseContents,
+  contents: CaseContents,
   content: string,
 ): Promise<Report | null> {
   const found = await cached(contentHash(content), () => Promise.resolve(content))
-  return found && { ...withoutFolders(found, layout, folder), artifact: null }
+  return found && { ...withoutFolders(found, layout, contents), artifact: null }
 }
 
 const MAX_REPORTS = 5
@@ -64,7 +64,7 @@ const MAX_CANDIDATES = 50
 /** The reports of a finished session that are on this machine. */
 export async function loadSessionReports(
   layout: Layout,
-  folder: CaseContents,
+  contents: CaseContents,
   { number, state, tests }: Session,
   candidates: readonly Candidate[],
 ): Promise<Report[]> {
@@ -75,7 +75,7 @@ export async function loadSessionReports(
   const reports: Report[] = []
   for (const name of names.slice(0, MAX_CANDIDATES)) {
     if (reports.length === MAX_REPORTS) break
-    const report = await loadArtifactTests(layout, folder, name)
+    const report = await loadArtifactTests(layout, contents, name)
     if (report) reports.push(report)
   }
   return reports
@@ -131,9 +131,9 @@ async function read(text: () => Promise<string | null>): Promise<ReportedTests |
 function withoutFolders(
   found: ReportedTests,
   { root }: Layout,
-  folder: CaseContents,
+  contents: CaseContents,
 ): ReportedTests {
-  const folders = [resolve(root, folder.case.workdir ?? '.'), root].map((path) => `${path}/`)
+  const folders = [resolve(root, contents.case.workdir ?? '.'), root].map((path) => `${path}/`)
   const short = (text: string) => folders.reduce((rest, path) => rest.replaceAll(path, ''), text)
   const tests = found.tests.map((test) => ({
     ...test,

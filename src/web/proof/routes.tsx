@@ -14,20 +14,23 @@ export function proofRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/case/:id/proof/:pid', pageHeaders(), async (c) => {
-    const folder = await service.store.read(caseId(c))
+    const contents = await service.store.read(caseId(c))
     const pid = proofId(c)
-    if (isUnreadableProof(folder, pid)) {
-      const data = await loadUnreadableProof(service, folder, pid)
-      return pageResponse(c, <MemoryPage assets={assets} folder={folder} data={data} isSource />)
+    if (isUnreadableProof(contents, pid)) {
+      const data = await loadUnreadableProof(service, contents, pid)
+      return pageResponse(
+        c,
+        <MemoryPage assets={assets} contents={contents} data={data} isSource />,
+      )
     }
-    const proof = proofOf(folder, pid)
+    const proof = proofOf(contents, pid)
     const layout = diffLayout(c.req.query('diff'))
     return pageResponse(
       c,
       <ProofPage
         service={service}
         assets={assets}
-        folder={folder}
+        contents={contents}
         proof={proof}
         layout={layout}
         isRaw={c.req.query('view') === 'raw'}

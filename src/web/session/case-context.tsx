@@ -8,8 +8,8 @@ import type { SessionPageData } from './data.ts'
 
 /** What the case asks for, and what would prove it: a plan is judged against that. */
 export function CaseContext({ data }: { data: SessionPageData }) {
-  const { folder, gate, instructions } = data
-  const { id, title, description } = folder.case
+  const { contents, gate, instructions } = data
+  const { id, title, description } = contents.case
   return (
     <section class="card case-context" id="case-context" aria-labelledby="case-context-title">
       <details id="case-text">

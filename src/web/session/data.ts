@@ -61,7 +61,7 @@ export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
 
 /** Everything that a session's page shows, read once. */
 export interface SessionPageData extends RenderedPlan {
-  folder: CaseContents
+  contents: CaseContents
   session: Session
   json: SessionJson
   /** Of the JSON of the session in the API: edits are sent with it as If-Match. */
@@ -119,25 +119,25 @@ function signingNeeded(
 
 export async function loadSessionPage(
   needs: Pick<PageDeps, 'service' | 'assets'> & OutputDeps,
-  folder: CaseContents,
+  contents: CaseContents,
   session: Session,
   query: SessionQuery,
 ): Promise<SessionPageData> {
   const { service } = needs
-  const json = await serializeSession(service, folder, session)
+  const json = await serializeSession(service, contents, session)
   const etag = etagOf(jsonBody(json))
-  const facts = await sessionFacts(service, folder, session, json)
+  const facts = await sessionFacts(service, contents, session, json)
   const { plan, rows, terminal, settings, planSource, isBroken } = facts
   const waits = session.state === 'plan_ready'
   const conversationFolder = terminal?.conversation?.folder
   const approval = waits
-    ? await approvalView(service, folder, session, { settings, conversationFolder })
+    ? await approvalView(service, contents, session, { settings, conversationFolder })
     : null
   const walls = approval === null || terminal || 'unknown' in approval.walls ? null : approval.walls
   const barred = waits ? (signingNeeded(settings, session) ?? walls?.objection ?? null) : null
   const objection = facts.objection ?? (barred === null ? null : { text: barred, isTrust: false })
   const carried = { ...facts.summary, objection: objection?.text ?? null }
-  const status = statusOf(folder, await caseFacts(service, folder), { ...facts, objection })
+  const status = statusOf(contents, await caseFacts(service, contents), { ...facts, objection })
   const isPlannedNext = waits || session.state === 'complete' || status.next?.act === 'plan_again'
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)
@@ -159,9 +159,9 @@ export async function loadSessionPage(
     walls,
     worktreeActs:
       json.worktree &&
-      worktreeActs(await caseHistory(service, folder), session.number, json.worktree.branch),
+      worktreeActs(await caseHistory(service, contents), session.number, json.worktree.branch),
     occupant: approval?.busy ?? null,
-    folder,
+    contents,
     session,
     json,
     etag,
@@ -172,11 +172,11 @@ export async function loadSessionPage(
     terminal,
     revisions,
     summary: carried,
-    planObjection: isPlannedNext ? await planObjection(service, folder, facts, false) : null,
-    ended: isFinal(session, folder.proofs),
+    planObjection: isPlannedNext ? await planObjection(service, contents, facts, false) : null,
+    ended: isFinal(session, contents.proofs),
     isBroken,
     status,
-    isRunning: isActive(session.state) && !isForeign(folder, session),
+    isRunning: isActive(session.state) && !isForeign(contents, session),
     markedSteps,
     ...(await renderPlan({
       json,
@@ -192,13 +192,13 @@ export async function loadSessionPage(
         : null,
     output: await sessionOutput(needs, session, query.withOutput),
     changes: await showChanges(service, session, json.candidates, query.diff),
-    candidates: await loadCandidates(service, folder, session, json.candidates),
-    reports: await loadSessionReports(service.layout, folder, session, json.candidates),
-    gate: gateOf(folder),
+    candidates: await loadCandidates(service, contents, session, json.candidates),
+    reports: await loadSessionReports(service.layout, contents, session, json.candidates),
+    gate: gateOf(contents),
     proofs: await loadProofRows(
       service,
-      folder,
-      folder.proofs.filter(({ session_id }) => session_id === session.id),
+      contents,
+      contents.proofs.filter(({ session_id }) => session_id === session.id),
     ),
   }
 }

@@ -4,8 +4,8 @@ import { UUID } from '../../model/name-patterns.ts'
 import type { Session } from '../../model/session.ts'
 
 /** A session by its number, its id, or as `latest`. */
-export function findSession(folder: CaseContents, name: string): Session {
-  const { sessions } = folder
+export function findSession(contents: CaseContents, name: string): Session {
+  const { sessions } = contents
   const found =
     name === 'latest'
       ? sessions.toSorted((a, b) => a.number - b.number).at(-1)
@@ -15,6 +15,6 @@ export function findSession(folder: CaseContents, name: string): Session {
   if (found) return found
   throw new AppError(
     'not_found',
-    `Case ${folder.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
+    `Case ${contents.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
   )
 }

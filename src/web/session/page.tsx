@@ -50,8 +50,8 @@ interface SessionPageProps {
  * results after that.
  */
 export function SessionPage({ data, assets }: SessionPageProps) {
-  const { folder, session, ended } = data
-  const { id, title } = folder.case
+  const { contents, session, ended } = data
+  const { id, title } = contents.case
   // mistakes in the plan are shown with the plan
   const problems = data.json.problems.filter(({ code }) => code !== 'invalid_plan')
   const waits = session.state === 'plan_ready'
@@ -109,8 +109,8 @@ function mayAbandon({ ended, session, isRunning }: SessionPageData): boolean {
 }
 
 /** While it waits for a session of another case, the events of all cases change this page. */
-function liveEvents({ folder, session, json, occupant }: SessionPageData): string {
-  const { id } = folder.case
+function liveEvents({ contents, session, json, occupant }: SessionPageData): string {
+  const { id } = contents.case
   if (json.queue !== null || occupant !== null) return changesOf()
   return hasEnded(session.state) ? changesOf(id) : `/events?after=now&case=${id}`
 }
@@ -127,8 +127,8 @@ function Changes({ data }: { data: SessionPageData }) {
 
 /** Which session this is, in one line, and who has to do something now. */
 function SessionHead({ data }: { data: SessionPageData }) {
-  const { folder, session } = data
-  const { id, title } = folder.case
+  const { contents, session } = data
+  const { id, title } = contents.case
   const { number, started_at } = session
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
   const approver = lastOf(session.trail, 'plan_approved')?.fields.by
@@ -177,9 +177,9 @@ function RunFacts({ data: { session, json, terminal } }: { data: SessionPageData
 }
 
 function SessionMenu({ data }: { data: SessionPageData }) {
-  const { folder, session, revisionRows, ended } = data
+  const { contents, session, revisionRows, ended } = data
   const { case_id, number, state } = session
-  const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
+  const others = contents.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
     <Menu>
       {state === 'plan_ready' && (

@@ -17,14 +17,14 @@ export function sessionRoutes(
   const app = new Hono<ServiceEnv>()
   const { service, assets } = needs
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
-    const folder = await service.store.read(caseId(c))
+    const contents = await service.store.read(caseId(c))
     const name = c.req.param('number')
-    const session = findSession(folder, name)
+    const session = findSession(contents, name)
     if (String(session.number) !== name) {
       const { search } = new URL(c.req.url)
-      return c.redirect(sessionPage(folder.case.id, session.number) + search)
+      return c.redirect(sessionPage(contents.case.id, session.number) + search)
     }
-    const data = await loadSessionPage(needs, folder, session, queryOf(c))
+    const data = await loadSessionPage(needs, contents, session, queryOf(c))
     return pageResponse(c, <SessionPage data={data} assets={assets} />)
   })
   return app

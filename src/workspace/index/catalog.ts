@@ -156,7 +156,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       stored: before?.stored ?? null,
       published: before?.published ?? null,
       isUnpublished: isUnpublished || before?.isUnpublished === true,
-      folder: null,
+      contents: null,
       json: null,
     }
     if (isUnpublished || cases.kept.has(id)) cases.keep(id, loaded)
@@ -200,7 +200,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     remove(id) {
       const before = load(id)
       if (!before) return
-      cases.keep(id, { ...before, entry: null, isUnpublished: true, folder: null, json: null })
+      cases.keep(id, { ...before, entry: null, isUnpublished: true, contents: null, json: null })
       known.delete(id)
       unseen().delete(id)
       unsaved.delete(id)

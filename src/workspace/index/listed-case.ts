@@ -22,9 +22,9 @@ export function listedOf(entry: CaseEntry): Listed {
 
 /** Sets what follows from the whole case. */
 export function complete(listed: Listed, cases: LoadedCases, loaded: Present): TriageRow {
-  const folder = cases.folder(loaded)
+  const contents = cases.folder(loaded)
   const json = cases.caseJson(loaded)
-  const row = triageRow(folder, json)
+  const row = triageRow(contents, json)
   loaded.json ??= JSON.stringify(json)
   listed.row = copied(row)
   return listed.row

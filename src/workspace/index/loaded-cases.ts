@@ -20,7 +20,7 @@ export interface Loaded {
   published: Reading | null
   /** Whether it has changed since that was published. */
   isUnpublished: boolean
-  folder: CaseContents | null
+  contents: CaseContents | null
   json: string | null
 }
 
@@ -69,8 +69,8 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
   }
 
   function folder(loaded: Present): CaseContents {
-    loaded.folder ??= build(loaded.entry)
-    return loaded.folder
+    loaded.contents ??= build(loaded.entry)
+    return loaded.contents
   }
 
   function add(
@@ -79,13 +79,13 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
     { entry, published }: ReturnType<typeof decodeFolder>,
   ): Loaded {
     const { hashes, ...others } = published
-    const folder = build(entry)
+    const contents = build(entry)
     const loaded: Loaded = {
       entry: isSeen ? entry : toReadAgain(entry, stored!.isOtherFormat),
       stored: entry,
-      published: { ...readingOf(folder, fileHashes(entry, hashes), null), ...others },
+      published: { ...readingOf(contents, fileHashes(entry, hashes), null), ...others },
       isUnpublished: false,
-      folder: isSeen ? folder : null,
+      contents: isSeen ? contents : null,
       json: null,
     }
     recent.set(id, loaded)
