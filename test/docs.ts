@@ -69,10 +69,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/cli.md': 'test/cli/docs.ts',
   'docs/git.md': 'below',
   'docs/hooks.md': 'they ask a person: test/cli/hooks.ts, test/cli/own-agents.ts',
-  'docs/mcp.md': 'they want an agent',
   'docs/plans.md': 'test/doc-runbooks.ts',
-  'docs/tutorial-claude-code.md': 'test/tutorials.ts',
-  'docs/tutorial-no-agent.md': 'test/tutorials.ts',
+  'docs/tutorial.md': 'test/tutorials.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }
 
@@ -314,14 +312,14 @@ function keysOf(value: unknown): Set<string> {
   return keys
 }
 
-t.test('docs/mcp.md has every client start casefile agent mcp', async (t) => {
-  const blocks = blocksOf(readPage('docs/mcp.md'))
+t.test('docs/hooks.md has every client start casefile agent mcp', async (t) => {
+  const blocks = blocksOf(readPage('docs/hooks.md'))
   const started = blocks.flatMap(({ language, code, line }) => {
     if (language === 'json') return [[line, ...serverIn(JSON.parse(code))]]
     const [, command, args] = /^command = (.*)\nargs = (.*)$/m.exec(code) ?? []
     return language === 'toml' ? [[line, JSON.parse(command!), ...JSON.parse(args!)]] : []
   })
-  t.equal(started.length, 5)
+  t.equal(started.length, 4)
   for (const [line, ...command] of started) {
     t.match(
       command.join(' '),
@@ -332,7 +330,7 @@ t.test('docs/mcp.md has every client start casefile agent mcp', async (t) => {
   const typed = blocks
     .filter(({ language }) => language === 'sh')
     .flatMap(({ code }) => code.trim().split('\n'))
-  t.equal(typed.length, 5)
+  t.equal(typed.length, 4)
   for (const line of typed)
     t.match(
       line,

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of README.md and docs/console.md from copies of the sample workspace, and those of the tutorials:
+ * Takes the pictures of README.md and docs/console.md from copies of the sample workspace, and those of the tutorial:
  * `npm run screenshots`, or `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow|pages|tutorials]`.
  * It needs Chromium and git. The workspaces have a fixed path, since some pages show it.
  */

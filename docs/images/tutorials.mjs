@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the two tutorials, in the shop that they begin with. The commands are those of the pages. A script
+ * Takes the pictures of the tutorial, in the shop that it begins with. The commands are those of the page. A script
  * prints the plans that were recorded with Claude Code; the pictures call it `scripted-agent`.
  */
 import { execFileSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startChild } from '../../bench/processes.mjs'
 
-const PAGE = new URL('../tutorial-no-agent.md', import.meta.url)
+const PAGE = new URL('../tutorial.md', import.meta.url)
 const RECORDED = new URL('../../test/fixtures/agents/tutorial-claude.txt', import.meta.url)
 const CASE = 'total ignores'
 
@@ -17,21 +17,6 @@ const CASE = 'total ignores'
 /** @type {(options: { program: string, home: string, take: Take }) => Promise<void>} */
 export async function takeTutorials({ program, home, take }) {
   const page = readFileSync(PAGE, 'utf8')
-  const plain = await openShop({ program, home: join(home, 'plain'), page })
-  try {
-    const [folder = ''] = readdirSync(join(plain.root, 'memory/cases'))
-    const [, runbook = ''] = /^````markdown\n([\s\S]*?)^````$/m.exec(page) ?? []
-    writeFileSync(join(plain.root, 'memory/cases', folder, 'runbook.md'), runbook)
-    plain.run('start', CASE)
-    await take('tutorial-runbook-plan', `${plain.url}/case/${folder}/session/1`, 860)
-    plain.run('approve', CASE, '--yes')
-    plain.run('proof', 'add', CASE, '--artifact', '1-test.tap')
-    plain.run('proof', 'verify', CASE, '--yes')
-    await take('tutorial-runbook-case', `${plain.url}/case/${folder}`, 700)
-  } finally {
-    await plain.stop()
-  }
-
   const agent = join(home, 'scripted-agent.mjs')
   writeFileSync(agent, scriptOf(recordedPlan('start'), recordedPlan('revise')))
   const provider = `provider: scripted-agent
@@ -42,7 +27,7 @@ providers:
     const [folder = ''] = readdirSync(join(planned.root, 'memory/cases'))
     const session = `${planned.url}/case/${folder}/session/1`
     planned.run('start', CASE)
-    planned.run('comment', CASE, '--step', 'fix', '-m', 'Older items have no quantity.')
+    planned.run('session', 'comment', CASE, '--step', 'fix', '-m', 'Older items have no quantity.')
     await take('tutorial-agent-plan', session, 950)
     planned.run('revise', CASE)
     planned.run('approve', CASE, '--yes')
@@ -98,7 +83,7 @@ async function openShop({ program, home, page, provider }) {
       settings,
       text.replace(/^provider: .*$/m, () => provider),
     )
-    run('trust', '--yes')
+    run('doctor', '--trust', '--yes')
   }
   run('new', 'The total ignores the quantity', '--type', 'bug')
   execFileSync('git', ['add', '--all'], { cwd: root })

@@ -88,11 +88,11 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   const read = JSON.parse((await inspect('resources/read', '--uri', uri)).stdout)
   t.match(read.contents, [{ uri, text: /^state: PLANNING$/m }])
   if (!isFull) return // each of these starts two programs
-  const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/hooks.md', import.meta.url), 'utf8')
   const [, typed = ''] = /--cli casefile agent mcp --method (tools\/call .*)$/m.exec(page) ?? []
   const words = typed.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''))
   const found = await inspect(...words)
-  t.match(JSON.parse(found.stdout).structuredContent, { id: CASE }, 'what docs/mcp.md has')
+  t.match(JSON.parse(found.stdout).structuredContent, { id: CASE }, 'what docs/hooks.md has')
   const { resources } = JSON.parse((await inspect('resources/list')).stdout)
   t.equal(resources[0].uri, 'casefile://cases')
   t.match(await inspect('resources/read', '--uri', `${uri}/../x`), {

@@ -72,7 +72,7 @@ t.test('the tools', async (t) => {
     }
     t.match(description, denies[name as keyof typeof denies] ?? /./)
   }
-  const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/hooks.md', import.meta.url), 'utf8')
   const documented = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)?) \|/gm)]
   t.strictSame(documented.flatMap(([, each]) => each!.match(/\w+/g)!).sort(), names)
 

@@ -15,7 +15,7 @@ export function mcpCommand(): Command {
       ['claude mcp add casefile -- casefile agent mcp', 'Add it to Claude Code.'],
       ['casefile agent mcp --root ~/shop', 'Another folder.'],
     ],
-    more: 'Agents read everything, add notes, propose plans and attach proof. They cannot approve, verify, resolve or delete. docs/mcp.md has the clients.',
+    more: 'Agents read everything, add notes, propose plans and attach proof. They cannot approve, verify, resolve or delete. docs/hooks.md has the clients.',
     shared: [nearestRootOption(), memoryRootOption(), stateDirOption()],
   })
 }
