@@ -19,7 +19,6 @@ import { takeTutorials } from './tutorials.mjs'
 
 const WAITING = 'c12d54ae-1933-4631-a05f-aecf75428827'
 const WIDE = { width: 1280, height: 800 }
-const PHONE = { width: 390, height: 844 }
 const PATIENCE_MS = 60_000
 
 const { values } = parseArgs({
@@ -96,9 +95,7 @@ async function takePages(browser) {
   const plan = `/case/${WAITING}/session/${waiting.number}`
   await take(browser, 'session-live', url + slow.page, {}, showRounds)
   await take(browser, 'cases', `${url}/`)
-  await take(browser, 'cases-dark', `${url}/`, { colorScheme: 'dark' })
   await take(browser, 'session-plan', url + plan)
-  await take(browser, 'session-phone', url + plan, { viewport: PHONE, deviceScaleFactor: 1.5 })
   // only one session at a time can run in a folder
   await request(url, 'POST', `${slow.api}/abandon`)
   await proveWaiting(url, waiting)
