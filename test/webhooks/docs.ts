@@ -323,15 +323,7 @@ function openShell(t: Test, cwd: string, change: (block: string) => string) {
 
 const promises: [what: string, printed: RegExp | object, until?: RegExp][] = [
   ['a ping arrives', { delivered: true, status: 204 }, /^ping_/m],
-  ['a case is changed twice', { state: 'INVESTIGATING' }, /"case_updated"/],
-  ['a secret is made', { case_id: null, secret: /^whsec_[A-Za-z0-9+/]{32}$/ }],
-  ['one of a case', { case_id: /./, events: ['*', 'case_deleted'] }],
-  ['they are listed, one ends', /^\[\{.*\},\{.*\}\]\n\{"id":"[0-9a-f-]+","deleted":true\}\n$/],
-  ['it is paused, and goes on', /^\{.*"active":false,.*\}\n\{.*"active":true,.*\}\n$/],
-  ['deliveries are listed', [{ event_type: 'case_updated' }, { event_type: 'case_state_changed' }]],
   ['nothing is dead', /^$/],
-  ['another secret is made', { secret: /^whsec_/ }],
-  ['the case is deleted', { deleted: true }, /"case_deleted"/],
 ]
 
 t.test('the page can be pasted', needing('bash', 'curl', 'jq'), async (t) => {
@@ -356,8 +348,6 @@ t.test('the page can be pasted', needing('bash', 'curl', 'jq'), async (t) => {
     }
     if (arrives) await receiver.until(arrives)
   }
-  const types = taken(receiver).map(({ event }) => event.event_type)
-  t.strictSame(types, ['ping', 'case_state_changed', 'case_updated', 'case_deleted'])
 })
 
 t.test('the loop sends again what is dead, the oldest first', needing('curl', 'jq'), async (t) => {
