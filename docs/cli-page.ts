@@ -4,17 +4,8 @@ import { EXIT, EXIT_MEANINGS } from '../src/cli/output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-\`casefile <command> --help\` explains the options, and has examples. \`npm run docs:cli\` generates this page.
-
-\`\`\`console
-$ casefile list                      # what needs you comes first
-$ casefile start "sign-in"           # a session plans; nothing runs yet
-$ casefile approve "sign-in"         # read the plan, approve exactly that, watch the run
-$ casefile prove "sign-in"           # what is missing
-$ casefile prove add "sign-in" --artifact 1-test.tap
-$ casefile prove verify "sign-in"    # shows it, and asks
-$ casefile resolve "sign-in" --outcome ConfirmedCodeBug
-\`\`\`
+\`casefile <command> --help\` explains the options, and has examples. The [README](../README.md#in-the-terminal) takes a
+case through all of them that you need every day.
 
 - **Names.** Name a case by its id, the start of its id, or part of its title; if several match, the command lists them
   and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Without a case,

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { XMLValidator } from 'fast-xml-parser'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { defaultSubcommand } from '../src/cli/command.ts'
@@ -155,10 +154,6 @@ const FORMS: Readonly<Record<string, (block: Block) => string | null>> = {
   bash: shellObjection,
   console: shellObjection,
   js: ({ code }) => said(['--input-type=module', '--check', '-'], process.execPath, code),
-  xml: ({ code }) => {
-    const valid = XMLValidator.validate(code)
-    return valid === true ? null : valid.err.msg
-  },
   ...Object.fromEntries(
     ['text', 'markdown', 'http', 'toml', 'ini', 'python', 'verbatim'].map(taken),
   ),
