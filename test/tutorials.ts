@@ -46,7 +46,7 @@ t.test('the tutorial with Claude Code shows what was recorded with it', async (t
     .filter(({ words }) => words === 'example')
     .flatMap(typedOf)
   const shown = typed.filter((each) => each.shown !== '')
-  t.equal(shown.length, 4)
+  t.equal(shown.length, 3)
   for (const { line, command, shown: text } of shown) {
     const came = printed.get(command)
     t.ok(came !== undefined && isShown(text, came), `${name}:${line}`, { text, came })
