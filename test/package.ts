@@ -32,7 +32,7 @@ const npm = (args: string[], cwd = ROOT, env = process.env) =>
 const page = fencesOf(readPage('docs/install.md'))
 const codesIn = (language: string) =>
   page.filter((fence) => fence.language === language).map(({ code }) => code)
-const [inProgram = '', inTest = ''] = codesIn('js')
+const [inProgram = ''] = codesIn('js')
 
 /** What a program of a stranger does with it. */
 const CONSUMER = `import { type CreateServiceOptions, createService, type RunningService } from 'casefile'
@@ -107,15 +107,6 @@ for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo
     '',
   ])
   t.equal(stderr, '')
-})
-
-t.test('a test has one inside, as docs/install.md shows it', async (t) => {
-  const project = consumer(t)
-  writeFileSync(join(project, 'case.test.mjs'), inTest.replace('/tmp/', `${project}/`))
-  const env = { ...process.env, NODE_OPTIONS: '' }
-  const options = { cwd: project, env, timeout: 20_000 } // one that is not closed keeps it
-  const { stdout } = await run(process.execPath, ['case.test.mjs'], options)
-  t.match(stdout, /^# pass 1$/m)
 })
 
 t.test('the pages name the file that npm pack makes', async (t) => {
