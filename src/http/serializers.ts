@@ -144,6 +144,8 @@ export function serializeProofHead(contents: CaseContents, proof: Proof): ProofH
     type: proof.type,
     verified: countsAsVerified(proof),
     verified_at: proof.verified_at,
+    verified_by: proof.verified_by,
+    meets: proof.meets,
     tests: proof.tests,
     failed_tests: proof.failed_tests,
     flaky_tests: proof.flaky_tests,

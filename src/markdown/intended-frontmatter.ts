@@ -13,6 +13,7 @@ const SESSION_AND_PROOF_KEYS = [
   'sha256',
   'verified',
   'verified_at',
+  'verified_by',
 ]
 const SETTING_KEYS = ['timeout', 'env', 'steps', 'providers', 'memory_root']
 /** Known fields of records and settings, which distinguish a block of fields from other text. */

@@ -84,6 +84,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     sha256: stated ?? (image ? '' : sha256),
     verified,
     verified_at: reader.time('verified_at'),
+    verified_by: reader.text('verified_by')?.trim() || null,
+    meets: reader.texts('meets'),
     tests,
     failed_tests: failedTests(reader),
     flaky_tests: flakyTests(reader),
@@ -179,10 +181,10 @@ export function contentHash(content: string): string {
 
 /** `summary` is a line for people. */
 export function newProofText(proof: Proof, content: string, summary = ''): string {
-  const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
-  const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
+  const { id, case_id, session_id, type, created_at, sha256, verified } = proof
+  const fields = { id, case_id, session_id, type, created_at, sha256, verified }
   const { tests, failed_tests, flaky_tests } = countsYaml(proof)
-  const known: [string, YamlValue][] = Object.entries(fields)
+  const known: [string, YamlValue][] = [...Object.entries(fields), ...verificationYaml(proof)]
   if (tests !== null || looksLikeReport(content)) known.push(['tests', tests])
   if (failed_tests !== null) known.push(['failed_tests', failed_tests])
   if (flaky_tests !== null) known.push(['flaky_tests', flaky_tests])
@@ -200,6 +202,18 @@ export function newProofText(proof: Proof, content: string, summary = ''): strin
   return `${newFrontmatter(known)}\n${lead}${fence}text\n${content}\n${fence}\n`
 }
 
+function verificationYaml({
+  verified_at,
+  verified_by,
+  meets,
+}: Pick<Proof, 'verified_at' | 'verified_by' | 'meets'>): [string, YamlValue][] {
+  return [
+    ['verified_at', verified_at],
+    ['verified_by', verified_by],
+    ['meets', meets.length === 0 ? null : meets],
+  ]
+}
+
 /** Writes the counts of the content and, if given, its verification. */
 export function countedProof(
   text: string,
@@ -213,7 +227,7 @@ export function countedProof(
   const fields: [string, YamlValue][] = [['sha256', counted.sha256]]
   if (counted.image) fields.push(['image', imageYaml(counted.image)])
   if (verification) {
-    fields.push(['verified', true], ['verified_at', verification.verified_at])
+    fields.push(['verified', true], ...verificationYaml(verification))
   }
   const isReport = counted.image === null && looksLikeReport(content)
   if (tests !== null || has('tests') || isReport) fields.push(['tests', tests])

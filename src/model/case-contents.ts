@@ -41,6 +41,8 @@ export type FileEdit =
 /** `accepted` is the reason for accepting the proof; null if it was only verified. */
 export interface Verification {
   verified_at: string
+  verified_by: string
+  meets: string[]
   accepted: string | null
 }
 

@@ -1,5 +1,12 @@
 import { AppError } from './app-error.ts'
-import { type CaseContents, type Edit, newest, proofOf, sessionOf } from './case-contents.ts'
+import {
+  type CaseContents,
+  type Edit,
+  gateOf,
+  newest,
+  proofOf,
+  sessionOf,
+} from './case-contents.ts'
 import {
   type Counted,
   countsAsVerified,
@@ -71,6 +78,8 @@ export function attachProof(contents: CaseContents, wanted: NewProof, now: strin
     created_at: now,
     verified: false,
     verified_at: null,
+    verified_by: null,
+    meets: [],
     accepted: null,
     intact: true,
     stamped: true,
@@ -105,7 +114,12 @@ export function attachProof(contents: CaseContents, wanted: NewProof, now: strin
 export function verifyProof(
   contents: CaseContents,
   id: string,
-  { counted, accept, now }: { counted: Counted; accept: string | null; now: string },
+  {
+    counted,
+    accept,
+    by,
+    now,
+  }: { counted: Counted; accept: string | null; by: string; now: string },
 ): Edit[] {
   const proof = proofOf(contents, id)
   if (accept !== null && proof.empty) {
@@ -117,10 +131,23 @@ export function verifyProof(
   const isSame = countsAsVerified(proof) && !isToBeStamped(proof)
   if (isSame && (accept === null || accept === proof.accepted)) return []
   // a reason for accepting changed content no longer applies
-  const before = proof.intact ? proof.accepted : null
-  const verified_at = countsAsVerified(proof) ? (proof.verified_at ?? now) : now
-  const verification = { verified_at, accepted: accept ?? before }
-  return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification }]
+  const accepted = accept ?? (proof.intact ? proof.accepted : null)
+  const stated = accept === null && countsAsVerified(proof) ? proof : null
+  const verified_at = stated?.verified_at ?? now
+  const verified_by = stated?.verified_by ?? by
+  const found = withMissingReport(counted, proof)
+  const verified = { ...proof, ...found, verified: true, intact: true, uncounted: false, accepted }
+  const meets = itemsMet(contents, verified)
+  const verification = { verified_at, verified_by, meets, accepted }
+  return [{ file: 'proof', id, counted: found, verification }]
+}
+
+/** The checklist items that a proof meets, as it is now. */
+function itemsMet(contents: CaseContents, proof: Proof): string[] {
+  const proofs = contents.proofs.map((each) => (each.id === proof.id ? proof : each))
+  return gateOf({ ...contents, proofs })
+    .items.filter(({ satisfied_by }) => satisfied_by === proof.id)
+    .map(({ description }) => description)
 }
 
 /** Writes hash and test counts into a proof that a person wrote or edited; nothing if they are right. */

@@ -172,7 +172,7 @@ export function applyFrozenValues(
       id: proof.id,
       was,
     })
-    return { ...proof, verified: false, verified_at: null }
+    return { ...proof, verified: false, verified_at: null, verified_by: null, meets: [] }
   })
   const sessions = files.sessions.map((session) => {
     const was = frozenValue(frozen.sessions, session.id, frozen)

@@ -18,7 +18,7 @@ import { objectionTo } from './proof-objections.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 
-/** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
+/** Returns the history entries of an edit. Most audit lines of a session cause none. */
 export function actsOf(contents: CaseContents, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':
@@ -224,10 +224,9 @@ function verifiedActs(contents: CaseContents, id: string, verification: Verifica
     each.id === id ? { ...each, ...verification, verified: true, intact: true } : each,
   )
   const after = { ...contents, proofs }
-  const { accepted } = verification
+  const { accepted, meets } = verification
   const isAccepted = accepted !== null && accepted !== proof.accepted
-  const item = gateOf(after).items.find(({ satisfied_by }) => satisfied_by === id)?.description
-  const act = { ...proofAct(isAccepted ? 'accepted' : 'verified', proof), item }
+  const act = { ...proofAct(isAccepted ? 'accepted' : 'verified', proof), item: meets[0] }
   const text = isAccepted ? accepted : undefined
   const at = verification.verified_at
   return [{ at, act, text }, ...shownActs(contents, after)]

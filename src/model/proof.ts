@@ -23,6 +23,10 @@ export interface Proof {
   sha256: string
   verified: boolean
   verified_at: string | null
+  /** Who verified it; null if the file does not say it. */
+  verified_by: string | null
+  /** The checklist items that it met when it was verified. */
+  meets: string[]
   /** The name of the artifact that the content comes from, if that is known. */
   artifact?: string | undefined
   /** Null if the content is not a test report. */

@@ -83,11 +83,12 @@ export function proofTitle({ proof, verified }: ProofReport): string {
 }
 
 export function proofFacts({ proof, verified, objection, session, ...of }: ProofReport): Fact[] {
-  const { tests, image, accepted, verified_at } = proof
+  const { tests, image, accepted, verified_at, verified_by } = proof
+  const by = verified_by === null ? '' : ` by ${verified_by}`
   const despite = of.acceptedDespite ? ` (although ${of.acceptedDespite})` : ''
   return [
     ['Attached', timeText(proof.created_at)],
-    ...(verified && verified_at ? [['Verified', timeText(verified_at)] as Fact] : []),
+    ...(verified && verified_at ? [['Verified', timeText(verified_at) + by] as Fact] : []),
     ...(objection === null ? [] : [["Doesn't count", objection] as Fact]),
     ...(accepted === null ? [] : [['Accepted', `${accepted}${despite}`] as Fact]),
     ...(session === null ? [] : [['Session', String(session)] as Fact]),

@@ -111,7 +111,12 @@ t.test('a change is not written through a link that came while it was decided', 
     [
       'proof',
       (folder) =>
-        verifyProof(folder, proof.json.id, { counted: wanted.counted, accept: null, now }),
+        verifyProof(folder, proof.json.id, {
+          counted: wanted.counted,
+          accept: null,
+          by: 'Ada',
+          now,
+        }),
     ],
     ['proof', (folder) => attachProof(folder, wanted, now)],
   ]

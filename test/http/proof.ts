@@ -54,6 +54,8 @@ t.test('POST …/proof gives the whole proof, and where it is', async (t) => {
     content,
     verified: false,
     verified_at: null,
+    verified_by: null,
+    meets: [],
     tests: { run: 1, passed: 1, failed: 0, incomplete: true },
     failed_tests: [],
     flaky_tests: [],
@@ -151,14 +153,16 @@ t.test('the list comes newest first, in pages', async (t) => {
 
 t.test('PUT …/verify marks the proof, and says so in its file', async (t) => {
   const { id } = await newCase()
-  const proof = await attach(id, { type: 'test-log', content: 'ok 1' })
-  const reply = await verify(id, proof)
+  const proof = await attach(id, { type: 'test-log', content: '1..1\nok 1' })
+  await request('POST', `/cases/${id}/proof/checklist`, { description: 'Tests', type: 'test-log' })
+  const reply = await verify(id, proof, { 'casefile-actor': 'claude' })
   t.equal(reply.status, 200)
-  t.match(reply.json, { id: proof, verified: true, verified_at: TIME })
+  const verification = { verified_at: TIME, verified_by: 'claude', meets: ['Tests'] }
+  t.match(reply.json, { id: proof, verified: true, ...verification })
   t.equal(reply.json.updated_at, reply.json.verified_at)
   t.match(
     await readFile(app.file(id, 'proof', `${proof}.md`), 'utf8'),
-    `verified: true\nverified_at: ${reply.json.verified_at}\n`,
+    `verified: true\nverified_at: ${reply.json.verified_at}\nverified_by: claude\nmeets: [Tests]\n`,
   )
   const again = await verify(id, proof)
   t.strictSame(again.json, reply.json, 'a second time changes nothing')

@@ -62,7 +62,12 @@ t.test('so is one in the reason for accepting a proof', async (t) => {
     flaky_tests: [],
     unread: null,
   }
-  const edited = countedProof(text, counted, { verified_at: ORIGIN.created_at, accepted: 'Seen' })
+  const edited = countedProof(text, counted, {
+    verified_at: ORIGIN.created_at,
+    verified_by: 'Ada',
+    meets: [],
+    accepted: 'Seen',
+  })
   t.match(edited, '\naccepted: "Seen" #12\n', 'quotes say where it ends')
 })
 

@@ -37,6 +37,8 @@ t.test('what is counted is written, and what is not counted any more is emptied'
     'sha256: x',
     'verified: false',
     'verified_at:',
+    'verified_by:',
+    'meets:',
     'tests: { run: 2, passed: 1, failed: 1 }',
     'failed_tests: [{ name: b, message: null, file: null, line: null }]',
     'flaky_tests: [a]',
@@ -47,19 +49,25 @@ t.test('what is counted is written, and what is not counted any more is emptied'
     'sha256: x',
     'verified: false',
     'verified_at:',
+    'verified_by:',
+    'meets:',
   ])
-  const accepted = countedProof(text, none, { verified_at: NOW, accepted: 'Known' })
+  const verification = { verified_at: NOW, verified_by: 'Ada #2', meets: ['a: b', 'c'] }
+  const accepted = countedProof(text, none, { ...verification, accepted: 'Known' })
+  t.match(readProof(accepted, ORIGIN).value, verification)
   t.strictSame(fieldsOf(accepted), [
     'sha256: x',
     'verified: true',
     `verified_at: ${NOW}`,
+    'verified_by: "Ada #2"',
+    'meets: ["a: b", c]',
     'tests:',
     'failed_tests:',
     'flaky_tests:',
     'exit_code: 2',
     'accepted: Known',
   ])
-  const again = countedProof(accepted, none, { verified_at: NOW, accepted: null })
+  const again = countedProof(accepted, none, { ...verification, meets: [], accepted: null })
   t.ok(fieldsOf(again).includes('accepted:'), 'a reason that no longer applies')
   t.equal(countedProof(accepted, none, null), accepted, 'counting leaves the verification')
   t.match(

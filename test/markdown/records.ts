@@ -711,7 +711,12 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
         flaky_tests: [],
         unread: null,
       }
-      const verified = countedProof(file, counted, { verified_at: NOW, accepted: null })
+      const verified = countedProof(file, counted, {
+        verified_at: NOW,
+        verified_by: 'Ada',
+        meets: [],
+        accepted: null,
+      })
       deepEqual(readProof(verified, PROOF_ORIGIN).problems, [])
       equal(readProof(verified, PROOF_ORIGIN).value?.verified, true)
       const from = verified.indexOf('text\n') + 5

@@ -145,7 +145,7 @@ t.test('the acts of proof', async (t) => {
     file: 'proof',
     id: PROOF_ID,
     counted: {} as never,
-    verification: { verified_at: minute(2), accepted },
+    verification: { verified_at: minute(2), verified_by: 'Ada', meets: [], accepted },
   })
   const waits = (parts: object = {}) =>
     at('RESOLVED', { proofs: [{ ...verified, verified: false, ...parts }] })

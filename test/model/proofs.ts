@@ -13,7 +13,7 @@ import { acceptedDespite, objectionTo } from '../../src/model/proof-objections.t
 import { artifactType, isDiff, shownType, typeByName } from '../../src/model/proof-type.ts'
 import type { Session } from '../../src/model/session.ts'
 import { baselineStepsOf, endOf, stepsOf, workStepsOf } from '../../src/model/trail-steps.ts'
-import { PROOF, SESSION } from '../fixtures/records.ts'
+import { CASE, PROOF, SESSION } from '../fixtures/records.ts'
 import { folderWith, minute, trailOf } from '../fixtures/trail-of.ts'
 
 const NOW = minute(30)
@@ -24,6 +24,7 @@ const proof = (parts: Partial<Proof> = {}): Proof => ({
   tests: PASSED,
   verified: true,
   verified_at: minute(1),
+  verified_by: 'Grace',
   ...parts,
 })
 const session = (parts: Partial<Session> = {}): Session => ({
@@ -386,52 +387,63 @@ t.test('a proof is attached to the newest session that waits for one, and seals 
   ])
 })
 
-function verified(parts: Partial<Proof>, accept: string | null = null, counted = COUNTED) {
+function verified(
+  parts: Partial<Proof>,
+  accept: string | null = null,
+  counted = COUNTED,
+  checklist: CaseContents['case']['checklist'] = [],
+) {
   const folder: CaseContents = folderWith({
+    case: { ...CASE, checklist },
     proofs: [proof({ sha256: 'new', tests: null, ...parts })],
   })
-  return verifyProof(folder, 'p1', { counted, accept, now: NOW })
+  return verifyProof(folder, 'p1', { counted, accept, by: 'Ada', now: NOW })
 }
 
 t.test('what a verification writes', async (t) => {
+  const [first, now] = [
+    { verified_at: minute(1), verified_by: 'Grace' },
+    { verified_at: NOW, verified_by: 'Ada' },
+  ]
   const rows: [
     name: string,
     parts: Partial<Proof>,
     accept: string | null,
     wanted: object | null,
   ][] = [
-    [
-      'the first',
-      { verified: false, verified_at: null },
-      null,
-      { verified_at: NOW, accepted: null },
-    ],
+    ['the first', { verified: false, verified_at: null }, null, { ...now, accepted: null }],
     ['again', {}, null, null],
-    ['again, not stamped', { stamped: false }, null, { verified_at: minute(1), accepted: null }],
-    ['with a reason', {}, 'Known', { verified_at: minute(1), accepted: 'Known' }],
+    ['again, not stamped', { stamped: false }, null, { ...first, accepted: null }],
+    ['a reason is a verification', {}, 'Known', { ...now, accepted: 'Known' }],
     ['with the same reason', { accepted: 'Known' }, 'Known', null],
-    ['with another', { accepted: 'Known' }, 'New', { verified_at: minute(1), accepted: 'New' }],
+    ['with another', { accepted: 'Known' }, 'New', { ...now, accepted: 'New' }],
     [
       'of a changed content',
       { intact: false, accepted: 'Known' },
       null,
-      { verified_at: NOW, accepted: null },
+      { ...now, accepted: null },
     ],
     [
       'not verified yet, with a reason',
       { verified: false, accepted: 'Known' },
       null,
-      { verified_at: NOW, accepted: 'Known' },
+      { ...now, accepted: 'Known' },
     ],
   ]
   for (const [name, parts, accept, wanted] of rows) {
     const edits = verified(parts, accept)
     t.strictSame(
       edits.map((each) => 'verification' in each && each.verification),
-      wanted ? [wanted] : [],
+      wanted ? [{ ...wanted, meets: [] }] : [],
       name,
     )
   }
+  const item = { description: 'Tests', type: PROOF.type, required: true, checked: false }
+  const checklist = [item, { ...item, description: 'Fast' }, { ...item, type: 'trace' }]
+  const meets = (parts: Partial<Proof>) =>
+    verified(parts, null, { ...COUNTED, tests: PASSED }, checklist)
+  t.match(meets({ verified: false }), [{ verification: { meets: ['Tests', 'Fast'] } }])
+  t.match(meets({ verified: false, exit_code: 1 }), [{ verification: { meets: [] } }])
   t.throws(() => verified({ empty: true }, 'Known'), { code: 'bad_request' })
   t.doesNotThrow(() => verified({ empty: true }))
   t.throws(() => proofOf(folderWith(), 'p1'), { code: 'not_found' })

@@ -242,11 +242,11 @@ export const proofEndpoints = [
       const json = await serializeProof(service, read, proofOf(read, pid))
       const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
       const mustMatch = matchUntilWritten(c, json, { noun: 'proof', hash })
+      const by = await actorOf(service, c)
       const change = (present: CaseContents, counted: Counted) => {
         mustMatch()
-        return verifyProof(present, pid, { counted, accept, now: service.now() })
+        return verifyProof(present, pid, { counted, accept, by: by.who, now: service.now() })
       }
-      const by = await actorOf(service, c)
       const contents = await updateCounted(service, id, pid, change, by)
       return answerProof(c, service, contents, pid)
     },

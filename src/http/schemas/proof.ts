@@ -80,6 +80,8 @@ const proofHead = {
   type: z.string(),
   verified: z.boolean().describe('Whether the operator has verified this content.'),
   verified_at: time.nullable(),
+  verified_by: z.string().nullable(),
+  meets: z.array(z.string()).describe('The checklist items that it met when it was verified.'),
   tests: testReport.nullable().describe('The counts, if it is a test report.'),
   failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
   flaky_tests: z
@@ -116,6 +118,8 @@ const EXAMPLE = {
   type: 'operator-note',
   verified: true,
   verified_at: '2026-11-11T15:40:00.025Z',
+  verified_by: 'Ada',
+  meets: ['Somebody else has read the change'],
   tests: null,
   failed_tests: [],
   flaky_tests: [],

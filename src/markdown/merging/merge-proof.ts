@@ -5,7 +5,7 @@ import type { MergedText } from './merge-text.ts'
 
 /**
  * Merges a proof file by keys. Only if both sides have the same content: what one verified must not be said of what
- * the other wrote. If both verified it, the earlier time stays.
+ * the other wrote. If both verified it, the earlier one stays.
  */
 export function mergeProof(versions: Versions): MergedText {
   const chosen = choose(versions)
@@ -13,20 +13,23 @@ export function mergeProof(versions: Versions): MergedText {
   const ours = { text: versions.ours, isLossy: true }
   const [heads, bodies] = splitAtBody(versions) ?? []
   if (!heads || !bodies || bodies.ours !== bodies.theirs) return ours
-  if (hashIn(heads.ours) !== hashIn(heads.theirs)) return ours
+  const [mine, other] = [fieldsIn(heads.ours), fieldsIn(heads.theirs)]
+  if (mine?.get('sha256')?.text !== other?.get('sha256')?.text) return ours
+  const [since, before] = [mine?.get('verified_at')?.text, other?.get('verified_at')?.text]
+  const isLater = Boolean(before) && before! < (since ?? '')
   let isLossy = false
   const head = mergeKeys(heads, (lines, key) => {
     const block = choose(lines)
     if (block !== null) return block
-    if (key === 'verified_at' && lines.theirs.includes('T') && lines.theirs < lines.ours)
-      return lines.theirs
-    if (key !== 'verified_at') isLossy = true
-    return lines.ours
+    if (!VERIFICATION.has(key)) isLossy = true
+    return isLater && VERIFICATION.has(key) ? lines.theirs : lines.ours
   })
   return head === null ? ours : { text: head + bodies.ours, isLossy }
 }
 
-function hashIn(head: string): string | null {
+const VERIFICATION: ReadonlySet<string> = new Set(['verified_at', 'verified_by', 'meets'])
+
+function fieldsIn(head: string) {
   const read = readDocument(head)
-  return read.ok ? (read.document.fields?.get('sha256')?.text ?? null) : null
+  return read.ok ? read.document.fields : null
 }

@@ -56,7 +56,8 @@ export function ProofTimes({ proof, verified }: { proof: Proof; verified: boolea
       </span>
       {verified && proof.verified_at && (
         <span>
-          verified <Time at={proof.verified_at} />
+          verified{proof.verified_by === null ? '' : ` by ${visibleText(proof.verified_by)}`}{' '}
+          <Time at={proof.verified_at} />
         </span>
       )}
     </>

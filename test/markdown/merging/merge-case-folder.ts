@@ -219,7 +219,10 @@ t.test('a proof merges by keys only if both have the same content', async (t) =>
   const name = `proof/${proof.id}.md`
   const text = newProofText(proof, 'passed\n')
   const verified = (time: string) =>
-    newProofText({ ...proof, verified: true, verified_at: time }, 'passed\n')
+    newProofText(
+      { ...proof, verified: true, verified_at: time, verified_by: `Who at ${time}` },
+      'passed\n',
+    )
   const [early, late] = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z']
   const both = await file(name, text, verified(late), verified(early))
   t.equal(both.text, verified(early))
