@@ -89,7 +89,7 @@ export async function serializeSession(
     plan,
     output,
     failure: session.state === 'failed' ? failureText(session) : null,
-    diff: session.diff,
+    diff: session.diff?.file ? session.diff : null,
     tests: session.tests,
     failed_tests: session.failed_tests,
     base: recordedBase(session.trail),

@@ -9,6 +9,7 @@ const SESSION_AND_PROOF_KEYS = [
   'started_at',
   'completed_at',
   'plan_sha256',
+  'approved_by',
   'session_id',
   'sha256',
   'verified',

@@ -1,23 +1,30 @@
 import type { FailedTest } from '../model/failed-test.ts'
-import type { Diff, FileChange, Session, TestCounts } from '../model/session.ts'
+import {
+  type Diff,
+  type FileChange,
+  NO_CHANGE,
+  type Session,
+  type TestCounts,
+} from '../model/session.ts'
 import { lastOf, type TrailLine } from '../model/trail.ts'
 import type { FieldReader } from './fields.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
  * Reads `diff: { file: …, additions: 3, deletions: 1 }`. The files are in the audit trail if several changed, and in
- * `files` in older sessions.
+ * `files` in older sessions. The trail also says that nothing changed.
  */
 export function readDiff(reader: FieldReader, trail: readonly TrailLine[]): Diff | null {
   const raw = reader.raw('diff')
-  if (raw === undefined || raw === null) return null
+  const taken = lastOf(trail, 'diff_taken')?.fields
+  if (raw === undefined || raw === null) return taken?.files === 0 ? { ...NO_CHANGE } : null
   const total = changeOf(raw)
   if (!total) {
     reader.problem('diff', 'wrong_type', 'diff: expected { file, additions, deletions }')
     return null
   }
   const { files } = raw as { files?: YamlValue }
-  const listed = lastOf(trail, 'diff_taken')?.fields.changed
+  const listed = taken?.changed
   if (Array.isArray(listed)) return { ...total, files: changesOf(listed) }
   if (!Array.isArray(files)) return total
   return { ...total, files: changesOf(files) }
@@ -113,9 +120,9 @@ export function listedEvidence({
   }
 }
 
-/** Without the list of its files, which is in the audit trail. */
+/** Without the list of its files, which is in the audit trail. Null if nothing changed. */
 export function diffYaml(diff: Diff | null): YamlValue {
-  return diff && { ...change(diff) }
+  return diff?.file ? { ...change(diff) } : null
 }
 
 export function testsYaml(tests: TestCounts | null): YamlValue {

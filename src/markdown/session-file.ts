@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto'
 import { isSessionType } from '../model/case-state.ts'
+import { approverIn } from '../model/history.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/name-patterns.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isFinalState, isSessionState, SESSION_STATES } from '../model/session-state.ts'
-import { type FileLine, stateInTrail, trueLines } from '../model/trail.ts'
+import {
+  type FileLine,
+  standingApproval,
+  stateInTrail,
+  type TrailLine,
+  trueLines,
+} from '../model/trail.ts'
 import { eventsOfLines } from '../model/trail-lines.ts'
 import { type FieldReader, fieldReader, readFields } from './fields.ts'
 import { readDiff, readFailedTests, readTests } from './session-evidence.ts'
@@ -82,6 +89,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     ...(originOf(asCreated, reader) ? { origin: 'terminal' as const } : {}),
     ...(asCreated.isolation ? { isolation: asCreated.isolation } : {}),
     plan_sha256: reader.text('plan_sha256'),
+    approved_by: readApprover(reader, events),
     diff: readDiff(reader, events),
     tests: readTests(reader),
     failed_tests: readFailedTests(reader, events),
@@ -130,8 +138,16 @@ function originOf(created: CreatedFields, reader: FieldReader): boolean {
     : created.origin === 'terminal'
 }
 
-function reportHandEdit(reader: FieldReader, key: string, text: string, createdAs: string): void {
-  const message = `${key}: ${text} was written by hand and is ignored: according to the audit trail the session was created with ${createdAs}`
+/** The trail decides; a file without the key is an older one. */
+function readApprover(reader: FieldReader, trail: readonly TrailLine[]): string | null {
+  const { by } = approverIn(standingApproval(trail)?.fields ?? {})
+  const text = reader.text('approved_by')
+  if (text !== null && text !== by) reportHandEdit(reader, 'approved_by', text, by ?? 'empty')
+  return by
+}
+
+function reportHandEdit(reader: FieldReader, key: string, text: string, recorded: string): void {
+  const message = `${key}: ${text} was written by hand and is ignored: according to the audit trail it is ${recorded}`
   reader.problem(key, 'field_by_hand', message)
 }
 

@@ -72,6 +72,7 @@ export function createSession(contents: CaseContents, wanted: NewSession, now: s
     started_at: now,
     completed_at: null,
     plan_sha256: null,
+    approved_by: null,
     diff: null,
     tests: null,
     failed_tests: [],
@@ -170,7 +171,7 @@ export function approve(
       ...(plan.standing ? { approved_by: 'standing', standing_sha256: plan.standing } : {}),
       ...sentFields(plan.sent),
     },
-    fields: { plan_sha256: plan.sha256 },
+    fields: { plan_sha256: plan.sha256, approved_by: plan.by.who },
     comments: plan.sent.changes,
     ...(queued ? { after: [queuedLine(queued, plan.sent)] } : {}),
   })
@@ -214,7 +215,7 @@ export function leaveLine(
     trigger: 'leave_line',
     now,
     reason,
-    fields: { plan_sha256: null },
+    fields: { plan_sha256: null, approved_by: null },
     before: line ? [newLine('plan_edited', line)] : [],
     comments: (contents.texts?.comments ?? [])
       .filter((comment) => comments.includes(comment.id) && !comment.resolved)

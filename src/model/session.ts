@@ -30,6 +30,9 @@ export interface Diff extends FileChange {
   files?: FileChange[]
 }
 
+/** The diff of a run that changed no file. */
+export const NO_CHANGE: Diff = { file: '', additions: 0, deletions: 0 }
+
 export interface TestCounts {
   run: number
   passed: number
@@ -64,6 +67,8 @@ export interface Session {
   /** `worktree`: it works in a separate git worktree. */
   isolation?: 'worktree'
   plan_sha256: string | null
+  /** Who approved the plan, as the audit trail says. */
+  approved_by: string | null
   diff: Diff | null
   tests: TestCounts | null
   failed_tests: FailedTest[]
@@ -112,6 +117,7 @@ export const SESSION_KEYS = [
   'completed_at',
   'provider',
   'plan_sha256',
+  'approved_by',
   'diff',
   'tests',
 ] as const
@@ -119,14 +125,14 @@ export const SESSION_KEYS = [
 /** The fields that only the service sets, together with audit lines. */
 export type ServiceFields = Pick<
   Session,
-  'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests' | 'failed_tests'
+  'state' | 'completed_at' | 'plan_sha256' | 'approved_by' | 'diff' | 'tests' | 'failed_tests'
 >
 
 export type SessionFields = Partial<ServiceFields>
 
 export function serviceFields(session: Session): ServiceFields {
-  const { state, completed_at, plan_sha256, diff, tests, failed_tests } = session
-  return { state, completed_at, plan_sha256, diff, tests, failed_tests }
+  const { state, completed_at, plan_sha256, approved_by, diff, tests, failed_tests } = session
+  return { state, completed_at, plan_sha256, approved_by, diff, tests, failed_tests }
 }
 
 /** Sections that are written as a whole. */

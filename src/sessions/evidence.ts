@@ -233,7 +233,7 @@ export function evidenceLines(
     const { diff: listed } = listedEvidence({ diff: diff.diff, failed_tests })
     lines.push(
       newLine('diff_taken', {
-        file,
+        file: file || undefined,
         additions,
         deletions,
         files: count,

@@ -24,7 +24,12 @@ import {
 import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail.ts'
 import { appendSeal, appendTrail } from '../../src/markdown/trail-edit.ts'
 import type { FailedTest } from '../../src/model/failed-test.ts'
-import type { Session, SessionEdit, SessionFields } from '../../src/model/session.ts'
+import {
+  NO_CHANGE,
+  type Session,
+  type SessionEdit,
+  type SessionFields,
+} from '../../src/model/session.ts'
 import type { NewFileLine, TrailLine } from '../../src/model/trail.ts'
 import { numbered } from '../../src/model/trail-lines.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
@@ -556,6 +561,15 @@ t.test('failed tests and changed files are in the trail, and in older frontmatte
   const changed = await withLine(taken, { diff: { ...diff, files } })
   t.match(changed, /^diff: \{ file: a, additions: 2, deletions: 0 \}$/m)
   t.strictSame(sessionOf(changed).diff, { ...diff, files })
+  const nothing = { event: 'diff_taken', fields: { additions: 0, deletions: 0, files: 0 } } as const
+  const unchanged = await withLine(nothing, { diff: NO_CHANGE })
+  t.match(unchanged, /^diff:$/m)
+  t.strictSame(sessionOf(unchanged).diff, NO_CHANGE)
+  t.strictSame(
+    sessionOf(unchanged.replace(/^diff:$/m, `diff: ${JSON.stringify(NO_CHANGE)}`)).diff,
+    NO_CHANGE,
+    'as older files have it',
+  )
 
   const older = (await newSessionText(SESSION)).replace(
     /^diff:\n.*$/m,

@@ -43,6 +43,7 @@ t.test('what a person writes into the head of a session is ignored, and named', 
       { started_at: '2026-11-24T00:00:00.000Z' },
     ],
     [/^id: .*/m, 'id: 1a6976d2-9465-43b0-aeaa-34814a49b922', 'field_by_hand', { id: SESSION.id }],
+    [/^approved_by:/m, 'approved_by: Eve', 'field_by_hand', { approved_by: null }],
     [/^number: 2/m, 'number: 3', 'id_mismatch', {}],
     [/^case_id: .*/m, 'case_id: x', 'id_mismatch', {}],
   ]
@@ -56,6 +57,40 @@ t.test('what a person writes into the head of a session is ignored, and named', 
     if (value) t.match(value, wanted, to)
   }
 })
+
+t.test(
+  'who approved a plan is what the trail says, until the approval is taken back',
+  async (t) => {
+    const approved = (by?: string) =>
+      trailOf(
+        ['session_created', created],
+        ...movesOf('created', 'planning', 'plan_ready'),
+        ['plan_approved', { by, via: 'console', plan_sha256: 'x' }],
+        ...movesOf('plan_ready', 'approved'),
+      )
+    const read = async (trail: Session['trail'], inHead: string | null) => {
+      const text = await newSessionText({
+        ...SESSION,
+        provider: 'claude',
+        started_at: trail[0]!.time,
+        state: 'approved',
+        approved_by: inHead,
+        trail,
+      })
+      const { value, problems } = readSession(text.replace(/^state: .*\n/m, ''), ORIGIN)
+      return [value?.approved_by, ...problems.map(({ code }) => code)]
+    }
+    t.strictSame(await read(approved('Ada'), 'Ada'), ['Ada'])
+    t.strictSame(await read(approved('Ada'), null), ['Ada'], 'an older file')
+    t.strictSame(await read(approved('Ada'), 'Eve'), ['Ada', 'field_by_hand'])
+    t.strictSame(await read(approved(), 'Eve'), [null, 'field_by_hand'])
+    const back = trailOf(...movesOf('approved', 'plan_ready')).map((line) => ({
+      ...line,
+      number: 9,
+    }))
+    t.strictSame(await read([...approved('Ada'), ...back], null), [null])
+  },
+)
 
 t.test('abandoned in a file stops a session that goes on, and no other', async (t) => {
   const byHand = async (states: string[], parts?: Partial<Session>) =>

@@ -100,7 +100,7 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
   const session = await must(service, 'GET', ref.path)
   t.match(printedBy(service, ref), /^new$/m)
   t.match(session, { plan: /echo new/, problems: { length: 0 } })
-  t.match(recordOf(service, ref), `plan_sha256: ${plan_sha256}`)
+  t.match(recordOf(service, ref), RegExp(`plan_sha256: ${plan_sha256}\napproved_by: \\S`))
   t.match(await approve(ref.path), { status: 422 })
   t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
   rmSync(join(service.root, 'go'))

@@ -229,7 +229,7 @@ t.test('what brings a plan back', async (t) => {
   for (const ref of all) await reachesAgain(service, ref, 'plan_ready')
   t.match(reasonOf(untrusted), /mine.*trust/)
   t.equal(reasonOf(workdir), 'The working folder of the case is another one now.')
-  t.match(recordOf(service, untrusted), /^plan_sha256:$/m)
+  t.match(recordOf(service, untrusted), /^plan_sha256:\napproved_by:$/m)
   t.match(await must(service, 'GET', untrusted.path), {
     state: 'plan_ready',
     queue: null,

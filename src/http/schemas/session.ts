@@ -29,7 +29,7 @@ const files = z
 const diff = z.object({ ...changed, files }).meta({
   id: 'Diff',
   description:
-    'The changed lines. `file` is the file with the most of them, empty if none has changed; the counts are totals.',
+    'The changed lines. `file` is the file with the most of them; the counts are totals.',
 })
 
 export const flaky = count
@@ -96,7 +96,7 @@ export const session = z
       .string()
       .describe('How each step ended, and the last lines of what failed, as markdown.'),
     failure: z.string().nullable().describe('Why it failed, in one line; null if it did not.'),
-    diff: diff.nullable(),
+    diff: diff.nullable().describe('Null if no file has changed, or it is not known.'),
     tests: tests.nullable(),
     failed_tests: z
       .array(failedTest)

@@ -93,10 +93,10 @@ export function SessionPage({ data, assets }: SessionPageProps) {
         </div>
         <div class="rail" id="session-side">
           <CaseContext data={data} />
+          <BaseCard data={data} />
           <StepList data={data} />
           <WorktreePanel data={data} />
           <Evidence data={data} />
-          <BaseCard data={data} />
           <UsageCard data={data} />
         </div>
       </div>
