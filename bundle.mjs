@@ -164,7 +164,7 @@ const ENTRIES = {
     ...scripts.map((path, at) => `import { start as start${at} } from './${path}'`),
     ...scripts.map((_, at) => `start${at}()`),
   ],
-  css: ['style/main.css', ...styles, 'style/print.css'].map((path) => `@import './${path}';`),
+  css: ['style/main.css', ...styles].map((path) => `@import './${path}';`),
 }
 const entries = {
   name: 'entries',

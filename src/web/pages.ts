@@ -10,7 +10,7 @@ import { agentsRoutes } from './agents/routes.tsx'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/routes.tsx'
 import { changesRoutes } from './changes/routes.tsx'
-import type { PageDeps } from './deps.ts'
+import type { AddPage, PageDeps, Routes } from './deps.ts'
 import { helpRoutes } from './help/routes.tsx'
 import { inboxRoutes } from './inbox/routes.tsx'
 import { listRoutes } from './list/routes.tsx'
@@ -23,7 +23,22 @@ import { sessionRoutes } from './session/routes.tsx'
 import type { IsSilent } from './session/silent-logs.ts'
 import { setupRoutes } from './setup/routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
-import { pageHeaders } from './shell/page-response.ts'
+import { pageHeaders, pageResponse } from './shell/page-response.ts'
+
+const ALL: readonly Routes[] = [
+  listRoutes,
+  searchRoutes,
+  newCaseRoutes,
+  caseRoutes,
+  proofRoutes,
+  memoryRoutes,
+  sessionRoutes,
+  logRoutes,
+  changesRoutes,
+  agentsRoutes,
+  setupRoutes,
+  helpRoutes,
+]
 
 /**
  * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules
@@ -35,26 +50,17 @@ export function pages(service: HttpDeps, isSilent: IsSilent, inbox: Inbox | null
     hasInbox: () => inbox?.hasOthers() ?? false,
     waiting: waitingCount(service),
   })
-  const deps: PageDeps = { service, assets }
+  const deps: PageDeps = { service, assets, isSilent }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
   app.route('/', assets.routes)
-  const all = [
-    listRoutes(deps),
-    inboxRoutes(deps, inbox),
-    searchRoutes(deps),
-    newCaseRoutes(deps),
-    caseRoutes(deps),
-    proofRoutes(deps),
-    memoryRoutes(deps),
-    sessionRoutes({ service, assets, isSilent }),
-    logRoutes(deps),
-    changesRoutes(deps),
-    agentsRoutes(deps),
-    setupRoutes(deps),
-    helpRoutes(deps),
-  ]
-  for (const routes of all) app.route('/', routes)
+  app.route('/', inboxRoutes(deps, inbox))
+  const get: AddPage = (path, page, forms) =>
+    app.get(path, pageHeaders(forms), async (c) => {
+      const made = await page(c)
+      return made instanceof Response ? made : pageResponse(c, made)
+    })
+  for (const addRoutes of ALL) addRoutes(deps, get, app)
   return { pages: app, errorPage: createErrorPage(assets) }
 }
 

@@ -1,9 +1,9 @@
 import { type ActName, actText, type HistoryAct } from '../../model/history-act.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import type { CasePageData } from './data.ts'
 import type { ActItem } from './timeline.ts'
 
@@ -29,7 +29,7 @@ export function ActText({ data, item }: ActWordsProps) {
     case 'item_added':
       return (
         <>
-          requires <bdi dir={directionOf(text ?? '')}>{visibleText(text ?? '')}</bdi>
+          requires <Isolated text={text ?? ''} isName />
         </>
       )
     case 'run_ended': {
@@ -86,7 +86,7 @@ function Sentence({ data, item, act }: ActWordsProps & { act: HistoryAct }) {
   }
   return (
     <>
-      {visibleText(words)} {hash && <code class="timeline-hash">{hash}</code>}
+      {visibleText(words)} {hash && <code class="small">{hash}</code>}
     </>
   )
 }

@@ -6,7 +6,7 @@ import type { ResolvedCase } from '../../sessions/context.ts'
 import { caseReport } from '../shell/addresses.ts'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { Field, TextField } from '../shell/field.tsx'
 import { Menu, MenuItem } from '../shell/menu.tsx'
 import type { CasePageData } from './data.ts'
 import { DeleteForm, Details, Files, Similar } from './details-cards.tsx'
@@ -85,52 +85,42 @@ const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
 function FieldsForm({ data }: { data: CasePageData }) {
   const { id, json, etag } = data
   return (
-    <FormDisclosure id="edit-case" label="Edit the fields">
-      <form
-        class="form"
-        id="edit-case-form"
-        data-send="PUT"
-        action={`/cases/${id}`}
-        data-if-match={etag}
-        data-conflict="The case"
-        data-only-changed
-      >
-        <CaseFields form="edit" fields={EDITED} values={json} providers={data} />
-        <FormActions submit="Save" primary />
-      </form>
+    <FormDisclosure
+      id="edit-case"
+      label="Edit the fields"
+      data-send="PUT"
+      action={`/cases/${id}`}
+      data-if-match={etag}
+      data-conflict="The case"
+      data-only-changed
+    >
+      <CaseFields form="edit" fields={EDITED} values={json} providers={data} />
+      <FormActions submit="Save" primary />
     </FormDisclosure>
   )
 }
 
 function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
   return (
-    <FormDisclosure id="edit-description" label="Edit the description">
-      <form
-        class="form"
-        id="edit-description-form"
-        data-send="PUT"
-        action={`/cases/${id}`}
-        data-if-match={etag}
-        data-conflict="The case"
-        data-only-changed
-      >
-        <Field
-          id="description-text"
-          label="Description (markdown)"
-          hint='Agents see this. "Add a requirement" has a separate form.'
-        >
-          <textarea
-            id="description-text"
-            class="code"
-            name="description"
-            rows={14}
-            aria-describedby="description-text-hint"
-          >
-            {`\n${json.description}`}
-          </textarea>
-        </Field>
-        <FormActions submit="Save" primary />
-      </form>
+    <FormDisclosure
+      id="edit-description"
+      label="Edit the description"
+      data-send="PUT"
+      action={`/cases/${id}`}
+      data-if-match={etag}
+      data-conflict="The case"
+      data-only-changed
+    >
+      <TextField
+        id="description-text"
+        label="Description (markdown)"
+        hint='Agents see this. "Add a requirement" has a separate form.'
+        class="code"
+        name="description"
+        rows={14}
+        text={json.description}
+      />
+      <FormActions submit="Save" primary />
     </FormDisclosure>
   )
 }
@@ -143,37 +133,35 @@ const OUTCOME_HINT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Leave empty
 function StateForm({ data }: { data: CasePageData }) {
   const { id, json, etag, gate } = data
   return (
-    <FormDisclosure id="set-state" label="Change state">
-      <form
-        class="form"
-        id="set-state-form"
-        data-send="PUT"
-        action={`/cases/${id}/state`}
-        data-if-match={etag}
-        data-conflict="The state"
-      >
-        <Field id="new-state" label="State">
-          <select id="new-state" name="state">
-            {CASE_STATES.map((state) => (
-              <option
-                value={state}
-                selected={state === json.state}
-                disabled={state === 'RESOLVED' && !gate.open}
-              >
-                {stateLabel(state)}
-                {state === 'RESOLVED' && !gate.open ? ' (proof is missing)' : ''}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <CaseFields
-          form="state"
-          fields={STATE_FIELDS}
-          values={json}
-          hints={{ reason: REASON_HINT, outcome: OUTCOME_HINT }}
-        />
-        <FormActions submit="Save" />
-      </form>
+    <FormDisclosure
+      id="set-state"
+      label="Change state"
+      data-send="PUT"
+      action={`/cases/${id}/state`}
+      data-if-match={etag}
+      data-conflict="The state"
+    >
+      <Field id="new-state" label="State">
+        <select id="new-state" name="state">
+          {CASE_STATES.map((state) => (
+            <option
+              value={state}
+              selected={state === json.state}
+              disabled={state === 'RESOLVED' && !gate.open}
+            >
+              {stateLabel(state)}
+              {state === 'RESOLVED' && !gate.open ? ' (proof is missing)' : ''}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <CaseFields
+        form="state"
+        fields={STATE_FIELDS}
+        values={json}
+        hints={{ reason: REASON_HINT, outcome: OUTCOME_HINT }}
+      />
+      <FormActions submit="Save" />
     </FormDisclosure>
   )
 }

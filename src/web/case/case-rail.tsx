@@ -8,6 +8,7 @@ import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { casesWithTag, memoryPage } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
 import { ShowMore } from '../shell/disclosure.tsx'
+import { Fact } from '../shell/facts.tsx'
 import { FixFileLink } from '../shell/problems.tsx'
 import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
@@ -36,55 +37,42 @@ export function CaseRail({ data }: { data: CasePageData }) {
           )}
         </dd>
         {json.outcome && (
-          <>
-            <dt>{CASE_FIELDS.outcome.label}</dt>
-            <dd>
-              <Badge tone={outcomeTone(json.outcome)}>
-                {visibleText(outcomeLabel(json.outcome))}
-              </Badge>
-            </dd>
-          </>
+          <Fact label={CASE_FIELDS.outcome.label}>
+            <Badge tone={outcomeTone(json.outcome)}>
+              {visibleText(outcomeLabel(json.outcome))}
+            </Badge>
+          </Fact>
         )}
-        <dt>{CASE_FIELDS.type.label}</dt>
-        <dd>{json.type}</dd>
+        <Fact label={CASE_FIELDS.type.label}>{json.type}</Fact>
         {tags.length > 0 && (
-          <>
-            <dt>{CASE_FIELDS.tags.label}</dt>
-            <dd>
-              <ShowMore
-                id="more-tags"
-                items={tags}
-                limit={MAX_TAGS}
-                label={`All ${tags.length} tags`}
-                list={(some) =>
-                  some.map((tag) => (
-                    <>
-                      <a href={casesWithTag(tag)} dir={directionOf(tag)}>
-                        {visibleName(tag)}
-                      </a>{' '}
-                    </>
-                  ))
-                }
-              />
-            </dd>
-          </>
+          <Fact label={CASE_FIELDS.tags.label}>
+            <ShowMore
+              id="more-tags"
+              items={tags}
+              limit={MAX_TAGS}
+              label={`All ${tags.length} tags`}
+              list={(some) =>
+                some.map((tag) => (
+                  <>
+                    <a href={casesWithTag(tag)} dir={directionOf(tag)}>
+                      {visibleName(tag)}
+                    </a>{' '}
+                  </>
+                ))
+              }
+            />
+          </Fact>
         )}
-        <dt>Agent</dt>
-        <dd>{visibleName(provider)}</dd>
+        <Fact label="Agent">{visibleName(provider)}</Fact>
         {json.source && (
-          <>
-            <dt>{CASE_FIELDS.source.label}</dt>
-            <dd>
-              <SourceLink source={json.source} />
-            </dd>
-          </>
+          <Fact label={CASE_FIELDS.source.label}>
+            <SourceLink source={json.source} />
+          </Fact>
         )}
-        <dt>Updated</dt>
-        <dd>
+        <Fact label="Updated">
           <Time at={json.updated_at} />
-        </dd>
-        <dt>Files</dt>
-        <dd>
+        </Fact>
+        <Fact label="Files">
           {broken ? (
             <FixFileLink caseId={id} problem={broken} />
           ) : (
@@ -98,7 +86,7 @@ export function CaseRail({ data }: { data: CasePageData }) {
                 </>
               ),
           )}
-        </dd>
+        </Fact>
       </dl>
     </>
   )

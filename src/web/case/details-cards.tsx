@@ -8,7 +8,9 @@ import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { Fact } from '../shell/facts.tsx'
+import { InputField } from '../shell/field.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import { Panel } from '../shell/menu.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData, RelatedCase } from './data.ts'
@@ -40,22 +42,19 @@ export function Files({ data: { id, files, path } }: { data: CasePageData }) {
         )}
       />
       <CopiableText text={path} what="the path of the folder" class="small" />
-      <FormDisclosure id="new-file" label="New file">
-        <form class="form" id="new-file-form" action={memoryPage(id, '')}>
-          <Field id="new-file-name" label="Name" hint="Any file name that ends with .md">
-            <input
-              id="new-file-name"
-              aria-describedby="new-file-name-hint"
-              name="filename"
-              required
-              placeholder="notes.md"
-              pattern="[^.\/\\][^\/\\]*\.[mM][dD]"
-              title="A file name that ends with .md, without / or \\ and without a dot in front"
-              autocomplete="off"
-            />
-          </Field>
-          <FormActions submit="Create file" />
-        </form>
+      <FormDisclosure id="new-file" label="New file" action={memoryPage(id, '')}>
+        <InputField
+          id="new-file-name"
+          label="Name"
+          hint="Any file name that ends with .md"
+          name="filename"
+          required
+          placeholder="notes.md"
+          pattern="[^.\/\\][^\/\\]*\.[mM][dD]"
+          title="A file name that ends with .md, without / or \\ and without a dot in front"
+          autocomplete="off"
+        />
+        <FormActions submit="Create file" />
       </FormDisclosure>
     </Panel>
   )
@@ -88,7 +87,7 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
   return (
     <li>
       <a href={casePage(id)}>
-        <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>
+        <Isolated text={title} />
       </a>
       <p class="small muted">
         {outcome === null ? 'No outcome' : visibleText(outcomeLabel(outcome))}
@@ -100,19 +99,13 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
       </p>
       {accepted && (
         <p class="small bad-text">
-          Accepted although{' '}
-          <bdi dir={directionOf(accepted.accepted_despite ?? '')}>
-            {visibleProse(accepted.accepted_despite ?? '')}
-          </bdi>
-          :{' '}
-          <bdi dir={directionOf(accepted.accepted ?? '')}>
-            {visibleProse(accepted.accepted ?? '')}
-          </bdi>
+          Accepted although <Isolated text={accepted.accepted_despite ?? ''} />:{' '}
+          <Isolated text={accepted.accepted ?? ''} />
         </p>
       )}
       {(reason ?? cause) && (
         <p class="small">
-          <bdi dir={directionOf(reason ?? cause ?? '')}>{visibleProse(reason ?? cause ?? '')}</bdi>
+          <Isolated text={reason ?? cause ?? ''} />
         </p>
       )}
     </li>
@@ -132,34 +125,28 @@ export function Details({ data }: { data: CasePageData }) {
     <Panel id="details" title="Details">
       <dl class="fact-list">
         {parent && (
-          <>
-            <dt>{CASE_FIELDS.parent.label}</dt>
-            <dd>
-              <RelatedCaseLink related={parent} />
-            </dd>
-          </>
+          <Fact label={CASE_FIELDS.parent.label}>
+            <RelatedCaseLink related={parent} />
+          </Fact>
         )}
         {children.length > 0 && (
-          <>
-            <dt>Sub-cases</dt>
-            <dd>
-              <ShowMore
-                id="more-sub-cases"
-                items={children}
-                limit={MAX_CHILDREN}
-                label={`All ${children.length} sub-cases`}
-                list={(some) => (
-                  <ul class="plain-list">
-                    {some.map((related) => (
-                      <li>
-                        <RelatedCaseLink related={related} />
-                      </li>
-                    ))}
-                  </ul>
-                )}
-              />
-            </dd>
-          </>
+          <Fact label="Sub-cases">
+            <ShowMore
+              id="more-sub-cases"
+              items={children}
+              limit={MAX_CHILDREN}
+              label={`All ${children.length} sub-cases`}
+              list={(some) => (
+                <ul class="plain-list">
+                  {some.map((related) => (
+                    <li>
+                      <RelatedCaseLink related={related} />
+                    </li>
+                  ))}
+                </ul>
+              )}
+            />
+          </Fact>
         )}
         {PLAIN.map(({ name, label, placeholder }) => {
           const text = textOf(json[name]) ?? placeholder
@@ -172,19 +159,16 @@ export function Details({ data }: { data: CasePageData }) {
             )
           )
         })}
-        <dt>{CASE_FIELDS.provider.label}</dt>
-        <dd>
+        <Fact label={CASE_FIELDS.provider.label}>
           {provider}
           {json.provider === null && <span class="muted"> (workspace default)</span>}
-        </dd>
-        <dt>Created</dt>
-        <dd>
+        </Fact>
+        <Fact label="Created">
           <Time at={json.created_at} ago={false} />
-        </dd>
-        <dt>ID</dt>
-        <dd>
+        </Fact>
+        <Fact label="ID">
           <CopiableText text={id} what="the ID" />
-        </dd>
+        </Fact>
       </dl>
     </Panel>
   )
@@ -210,23 +194,22 @@ function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCa
 export function DeleteForm({ data: { id, json, etag, sessions, proofs } }: { data: CasePageData }) {
   const content = `${counted(sessions.length, 'session')}, ${counted(proofs.length, 'proof')}`
   return (
-    <FormDisclosure id="delete" label="Delete this case">
-      <form
-        class="form"
-        id="delete-case"
-        data-send="DELETE"
-        action={`/cases/${id}`}
-        data-if-match={etag}
-        data-then={CASES}
-        data-confirm={`Delete "${visibleProse(json.title)}" with ${content} and all files in its folder? Only git can bring them back.`}
-      >
-        <p class="small">Deletes the case folder with {content} and all memory files.</p>
-        <div>
-          <button type="submit" class="danger">
-            Delete the case
-          </button>
-        </div>
-      </form>
+    <FormDisclosure
+      id="delete"
+      label="Delete this case"
+      formId="delete-case"
+      data-send="DELETE"
+      action={`/cases/${id}`}
+      data-if-match={etag}
+      data-then={CASES}
+      data-confirm={`Delete "${visibleProse(json.title)}" with ${content} and all files in its folder? Only git can bring them back.`}
+    >
+      <p class="small">Deletes the case folder with {content} and all memory files.</p>
+      <div>
+        <button type="submit" class="danger">
+          Delete the case
+        </button>
+      </div>
     </FormDisclosure>
   )
 }

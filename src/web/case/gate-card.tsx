@@ -1,10 +1,10 @@
 import type { Gate, GateItem } from '../../model/gate.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { InputField } from '../shell/field.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import type { CasePageData } from './data.ts'
 
 const MAX_ITEMS = 15
@@ -51,9 +51,7 @@ function Objections({ id, gate }: { id: string; gate: Gate }) {
       {objections.slice(0, MAX_OBJECTIONS).map(({ id: proof, type, reason }) => (
         <li>
           <a href={proofPage(id, proof)}>{type}</a> doesn't count:{' '}
-          <bdi class="bad-text" dir={directionOf(reason)}>
-            {visibleText(reason)}
-          </bdi>
+          <Isolated class="bad-text" text={reason} />
         </li>
       ))}
       {objections.length > MAX_OBJECTIONS && <li>and {objections.length - MAX_OBJECTIONS} more</li>}
@@ -63,32 +61,33 @@ function Objections({ id, gate }: { id: string; gate: Gate }) {
 
 export function ItemForm({ id }: { id: string }) {
   return (
-    <FormDisclosure id="add-item" label="Add a requirement">
-      <form
-        class="form"
-        id="add-item-form"
-        data-send="POST"
-        action={`/cases/${id}/proof/checklist`}
-      >
-        <Field id="item-description" label="What has to be proved?">
-          <input id="item-description" name="description" required maxlength={500} />
-        </Field>
-        <Field id="item-type" label="Type of proof" hint="A verified proof of this type meets it.">
-          <input
-            id="item-type"
-            aria-describedby="item-type-hint"
-            name="type"
-            value="test-log"
-            list="proof-types"
-            required
-            autocomplete="off"
-          />
-        </Field>
-        <label class="check">
-          <input type="checkbox" name="required" checked /> Required to resolve the case
-        </label>
-        <FormActions submit="Add" />
-      </form>
+    <FormDisclosure
+      id="add-item"
+      label="Add a requirement"
+      data-send="POST"
+      action={`/cases/${id}/proof/checklist`}
+    >
+      <InputField
+        id="item-description"
+        label="What has to be proved?"
+        name="description"
+        required
+        maxlength={500}
+      />
+      <InputField
+        id="item-type"
+        label="Type of proof"
+        hint="A verified proof of this type meets it."
+        name="type"
+        value="test-log"
+        list="proof-types"
+        required
+        autocomplete="off"
+      />
+      <label class="check">
+        <input type="checkbox" name="required" checked /> Required to resolve the case
+      </label>
+      <FormActions submit="Add" />
     </FormDisclosure>
   )
 }
@@ -120,7 +119,7 @@ export function GateLine({ caseId, item }: { caseId: string; item: GateItem }) {
   const { description, type, required, satisfied_by } = item
   return (
     <Line isMet={satisfied_by !== null} isRequired={required}>
-      <bdi dir={directionOf(description)}>{visibleProse(description)}</bdi>{' '}
+      <Isolated text={description} />{' '}
       <span class="small muted">
         {type ?? 'no type'}
         {required ? '' : ', optional'}

@@ -6,7 +6,7 @@ import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { Field, InputField, TextField } from '../shell/field.tsx'
 import { ProviderSelect } from '../shell/provider-select.tsx'
 import type { CasePageData } from './data.ts'
 import { lacksPlan, WaysToPlan } from './first-session.tsx'
@@ -28,43 +28,38 @@ export function IntentForm({ data }: { data: CasePageData }) {
   const agents = data.providers.filter((choice) => choice.id !== OWN_PROVIDER)
   const hasAgent = agents.some((choice) => choice.id === provider && !choice.disabled)
   const list = (name: string, label: string, hint: string) => (
-    <Field id={`intent-${name}`} label={label} hint={hint}>
-      <input
-        id={`intent-${name}`}
-        aria-describedby={`intent-${name}-hint`}
-        name={name}
-        data-list="commas"
-      />
-    </Field>
+    <InputField id={`intent-${name}`} label={label} hint={hint} name={name} data-list="commas" />
   )
   return (
-    <FormDisclosure id="new-intent" label="State an intent">
-      <form
-        class="form"
-        id="new-intent-form"
-        data-send="POST"
-        action={`/cases/${id}/sessions`}
-        data-then={sessionPage(id, '{number}')}
-        data-proposed={`/cases/${id}/setup`}
-      >
-        <Field id="intent-text" label="What do you want done?">
-          <input id="intent-text" name="intent" required maxlength={MAX_INTENT} />
+    <FormDisclosure
+      id="new-intent"
+      label="State an intent"
+      data-send="POST"
+      action={`/cases/${id}/sessions`}
+      data-then={sessionPage(id, '{number}')}
+      data-proposed={`/cases/${id}/setup`}
+    >
+      <InputField
+        id="intent-text"
+        label="What do you want done?"
+        name="intent"
+        required
+        maxlength={MAX_INTENT}
+      />
+      <details class="show-more" id="intent-limits" open={!hasAgent}>
+        <summary data-keep>Its limits</summary>
+        {list('paths', 'May write to', 'Such as src/login/**, README.md')}
+        {list('commands', 'May run', 'Such as npm run build; what only reads always may')}
+        {list('proof', 'Proved by', 'Such as npm test; it may run, too')}
+        <Field id="intent-provider" label="Who does it?">
+          <ProviderSelect
+            id="intent-provider"
+            name="provider"
+            choices={{ ...data, providers: agents }}
+          />
         </Field>
-        <details class="show-more" id="intent-limits" open={!hasAgent}>
-          <summary data-keep>Its limits</summary>
-          {list('paths', 'May write to', 'Such as src/login/**, README.md')}
-          {list('commands', 'May run', 'Such as npm run build; what only reads always may')}
-          {list('proof', 'Proved by', 'Such as npm test; it may run, too')}
-          <Field id="intent-provider" label="Who does it?">
-            <ProviderSelect
-              id="intent-provider"
-              name="provider"
-              choices={{ ...data, providers: agents }}
-            />
-          </Field>
-        </details>
-        <FormActions submit="Approve and run" primary disabled={objections.folder !== null} />
-      </form>
+      </details>
+      <FormActions submit="Approve and run" primary disabled={objections.folder !== null} />
     </FormDisclosure>
   )
 }
@@ -77,65 +72,58 @@ export function SessionForm({ data }: { data: CasePageData }) {
   return (
     // not on the form, which a refresh leaves alone while it is open
     <div data-no-runbook={lacksPlan(data) ? '' : undefined}>
-      <FormDisclosure id="new-session" label="New session">
-        <form
-          class="form"
-          id="new-session-form"
-          data-send="POST"
-          action={`/cases/${id}/sessions`}
-          data-then={sessionPage(id, '{number}')}
-        >
-          <fieldset class="choices">
-            <legend>What should it do?</legend>
-            <TypeChoice type={usual} checked />
-            <details class="show-more">
-              <summary>
-                Something else: {others.map((type) => TASKS[type].task.toLowerCase()).join(', ')}
-              </summary>
-              {others.map((type) => (
-                <TypeChoice type={type} />
-              ))}
-            </details>
-          </fieldset>
-          <Field id="session-provider" label="Who plans?">
-            <ProviderSelect id="session-provider" name="provider" choices={data} />
-          </Field>
-          <Field id="session-isolation" label="Where does it work?">
-            <select id="session-isolation" name="isolation" data-empty="omit">
-              <option value="">{usualScope(data)}</option>
-              <option value="worktree">In a separate git worktree, applied when you say so</option>
-              <option value="none">In the working folder</option>
-            </select>
-          </Field>
-          {lacksPlan(data) && (
-            <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
-              <p>There is nothing to plan with yet. Choose one of these:</p>
-              <div class="actions">
-                <WaysToPlan data={data} />
-              </div>
+      <FormDisclosure
+        id="new-session"
+        label="New session"
+        data-send="POST"
+        action={`/cases/${id}/sessions`}
+        data-then={sessionPage(id, '{number}')}
+      >
+        <fieldset class="choices">
+          <legend>What should it do?</legend>
+          <TypeChoice type={usual} checked />
+          <details class="show-more">
+            <summary>
+              Something else: {others.map((type) => TASKS[type].task.toLowerCase()).join(', ')}
+            </summary>
+            {others.map((type) => (
+              <TypeChoice type={type} />
+            ))}
+          </details>
+        </fieldset>
+        <Field id="session-provider" label="Who plans?">
+          <ProviderSelect id="session-provider" name="provider" choices={data} />
+        </Field>
+        <Field id="session-isolation" label="Where does it work?">
+          <select id="session-isolation" name="isolation" data-empty="omit">
+            <option value="">{usualScope(data)}</option>
+            <option value="worktree">In a separate git worktree, applied when you say so</option>
+            <option value="none">In the working folder</option>
+          </select>
+        </Field>
+        {lacksPlan(data) && (
+          <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
+            <p>There is nothing to plan with yet. Choose one of these:</p>
+            <div class="actions">
+              <WaysToPlan data={data} />
             </div>
-          )}
-          <Untrusted objections={objections} />
-          <Field
-            id="session-note"
-            label="Instructions"
-            hint="Optional: what you want from this session"
-          >
-            <textarea
-              id="session-note"
-              aria-describedby="session-note-hint"
-              name="note"
-              rows={4}
-              maxlength={20000}
-              data-empty="omit"
-            />
-          </Field>
-          <FormActions submit="Start planning" primary disabled={objections.folder !== null}>
-            <span class="small muted">
-              Planning starts now. Nothing runs until you approve the plan.
-            </span>
-          </FormActions>
-        </form>
+          </div>
+        )}
+        <Untrusted objections={objections} />
+        <TextField
+          id="session-note"
+          label="Instructions"
+          hint="Optional: what you want from this session"
+          name="note"
+          rows={4}
+          maxlength={20000}
+          data-empty="omit"
+        />
+        <FormActions submit="Start planning" primary disabled={objections.folder !== null}>
+          <span class="small muted">
+            Planning starts now. Nothing runs until you approve the plan.
+          </span>
+        </FormActions>
       </FormDisclosure>
     </div>
   )

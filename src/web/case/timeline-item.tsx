@@ -3,7 +3,7 @@ import type { ActName } from '../../model/history-act.ts'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { LongText } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { TextField } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
 import { ActText } from './act-text.tsx'
 import type { CasePageData } from './data.ts'
@@ -62,7 +62,7 @@ function EntryText({ entry: { act, kind, what, text } }: { entry: HistoryEntry }
   const shown = kind === 'note' ? what : text
   if (shown === null || SAID.includes(act?.name)) return null
   const isBoxed = kind === 'question' || BOXED.includes(act?.name)
-  return <LongText text={shown} class={isBoxed ? 'timeline-text' : 'timeline-detail'} />
+  return <LongText text={shown} class={isBoxed ? 'timeline-text' : 'timeline-detail small muted'} />
 }
 
 /** For a question that the history does not have, such as one that was just written into case.md by hand. */
@@ -97,20 +97,15 @@ function AnswerForm({ data: { id, json, etag } }: { data: CasePageData }) {
       data-conflict="The question"
       data-about={json.reason ?? ''}
     >
-      <Field
+      <TextField
         id="answer-text"
         label="Your answer"
         hint="The history keeps question and answer. The case returns to its previous state."
-      >
-        <textarea
-          id="answer-text"
-          name="text"
-          rows={3}
-          maxlength={20000}
-          required
-          aria-describedby="answer-text-hint"
-        />
-      </Field>
+        name="text"
+        rows={3}
+        maxlength={20000}
+        required
+      />
       <div class="actions">
         <button type="submit" class="primary">
           Answer

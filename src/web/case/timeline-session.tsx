@@ -3,9 +3,8 @@ import { providerText, type Session } from '../../model/session.ts'
 import { durationsText, sessionDurations, stepsTime } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { IN_LINE, stateLabel } from '../../model/state-groups.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { Isolated } from '../shell/isolated.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './data.ts'
 import type { SessionItem } from './timeline.ts'
@@ -25,7 +24,7 @@ export function TimelineSession({ data, item }: { data: CasePageData; item: Sess
             {session && <SessionFacts session={session} data={data} />}
             {approved?.who && (
               <span>
-                approved by <bdi dir={directionOf(approved.who)}>{visibleText(approved.who)}</bdi>
+                approved by <Isolated text={approved.who} isName />
               </span>
             )}
           </span>

@@ -1,24 +1,20 @@
-import { Hono } from 'hono'
-import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import type { ServiceContext } from '../../http/context.ts'
 import { caseId, proofId } from '../../http/params.ts'
 import { serializeProof, serializeSession } from '../../http/serializers.ts'
 import { AppError } from '../../model/app-error.ts'
 import { proofOf } from '../../model/case-contents.ts'
 import { outOfScopeFiles } from '../../model/scope.ts'
 import { readPatch } from '../../rendering/diff/patch.ts'
-import type { PageDeps } from '../deps.ts'
+import type { Routes } from '../deps.ts'
 import { isShownAsDiff } from '../proof/proof-view.tsx'
 import { loadChanges } from '../session/changed-files.tsx'
 import { findSession } from '../session/find-session.ts'
 import { changesPage, pathTo, proofPage, sessionPage } from '../shell/addresses.ts'
-import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { type Changes, ChangesPage, diffLayout, showAsked } from './page.tsx'
 
 /** A page with the diff of a session or of a proof. `?file=<id>` shows one file with all of its lines. */
-export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
-
-  app.get('/case/:id/session/:number/changes', pageHeaders(), async (c) => {
+export const changesRoutes: Routes = ({ service, assets }, get) => {
+  get('/case/:id/session/:number/changes', async (c) => {
     const contents = await service.store.read(caseId(c))
     const session = findSession(contents, c.req.param('number'))
     const { candidates } = await serializeSession(service, contents, session)
@@ -35,7 +31,7 @@ export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     })
   })
 
-  app.get('/case/:id/proof/:pid/changes', pageHeaders(), async (c) => {
+  get('/case/:id/proof/:pid/changes', async (c) => {
     const contents = await service.store.read(caseId(c))
     const proof = proofOf(contents, proofId(c))
     const { content } = await serializeProof(service, contents, proof)
@@ -48,16 +44,11 @@ export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     })
   })
 
-  async function respond(c: ServiceContext, page: string, changes: Changes): Promise<Response> {
+  async function respond(c: ServiceContext, page: string, changes: Changes) {
     const layout = diffLayout(c.req.query('diff'))
     const diff = await showAsked(changes, { layout, file: c.req.query('file') ?? null })
     if (!diff) throw new AppError('not_found', 'The diff has no such file.')
     const address = changesPage(page)
-    return pageResponse(
-      c,
-      <ChangesPage assets={assets} changes={changes} diff={diff} address={address} />,
-    )
+    return <ChangesPage assets={assets} changes={changes} diff={diff} address={address} />
   }
-
-  return app
 }

@@ -1,10 +1,8 @@
-import { Hono } from 'hono'
-import type { ServiceEnv } from '../../http/context.ts'
 import { bytesWithETag } from '../../http/etag.ts'
 import { AppError } from '../../model/app-error.ts'
 import { renderText } from '../../rendering/markdown/markdown.ts'
 import type { Rendered } from '../../rendering/markdown/options.ts'
-import type { PageDeps } from '../deps.ts'
+import type { Routes } from '../deps.ts'
 import {
   API_PAGE,
   API_REFERENCE,
@@ -13,7 +11,6 @@ import {
   HELP_PICTURES,
   helpPage,
 } from '../shell/addresses.ts'
-import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import {
   addressesFrom,
   type Help,
@@ -26,58 +23,48 @@ import {
 import { DocPage, HelpOverview } from './page.tsx'
 
 /** The docs of the package, as pages of the console. */
-export function helpRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
+export const helpRoutes: Routes = ({ service, assets }, get, app) => {
   let known: Help | undefined
   const read = () => {
     known ??= readHelp()
     return known
   }
 
-  app.get(HELP, pageHeaders(), async (c) => {
+  get(HELP, async () => {
     const help = read()
     const concepts = help.pages.get('concepts')
-    return pageResponse(
-      c,
+    return (
       <HelpOverview
         assets={assets}
         help={help}
         concepts={concepts ? await render(concepts, help, 1) : null}
-      />,
+      />
     )
   })
 
   app.get(API_REFERENCE, (c) => c.redirect(helpPage(API_PAGE)))
 
-  app.get(helpPage(API_PAGE), pageHeaders(), async (c) => {
+  get(helpPage(API_PAGE), async () => {
     const { apiPage } = await import('./api-page.ts')
     const text = apiPage(service)
-    const page = {
-      name: API_PAGE,
-      path: '',
-      title: 'API reference',
-    }
+    const page = { name: API_PAGE, path: '', title: 'API reference' }
     const addresses = { 'openapi.json': '/openapi.json' }
     const rendered = await renderText(text, { addresses, idPrefix: HELP_ANCHORS })
-    return pageResponse(
-      c,
-      <DocPage assets={assets} help={read()} page={page} text={text} rendered={rendered} />,
-    )
+    return <DocPage assets={assets} help={read()} page={page} text={text} rendered={rendered} />
   })
 
-  app.get(`${HELP}/:name`, pageHeaders(), async (c) => {
+  get(`${HELP}/:name`, async (c) => {
     const help = read()
     const page = help.pages.get(c.req.param('name'))
     if (!page) throw noPage(c.req.path)
-    return pageResponse(
-      c,
+    return (
       <DocPage
         assets={assets}
         help={help}
         page={page}
         text={readText(page.path)}
         rendered={await render(page, help, 0)}
-      />,
+      />
     )
   })
 
@@ -89,8 +76,6 @@ export function helpRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     response.headers.set('cache-control', 'max-age=3600')
     return response
   })
-
-  return app
 }
 
 /** Lets a drawing use its inline styles, and nothing else. */

@@ -1,8 +1,9 @@
 import { counted } from '../../model/amounts.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import type { SyncResult, SyncStatus } from '../../sync/sync-result.ts'
 import { casePage } from '../shell/addresses.ts'
+import { Listed } from '../shell/facts.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** How the record compares with the remote, with the button that shares it; nothing without a remote. */
@@ -60,8 +61,7 @@ export function SyncReport({ status }: { status: SyncStatus | null }) {
   if (reason !== null)
     return (
       <div class="notice sync-report" data-tone="warn" role="status">
-        <strong>The record can't be synced now.</strong>{' '}
-        <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>
+        <strong>The record can't be synced now.</strong> <Isolated text={reason} />
       </div>
     )
   if (last === null || (last.code !== null && CHECKED.includes(last.code))) return null
@@ -82,8 +82,7 @@ function Report({ result }: { result: SyncResult }) {
   const isQuiet = state === 'in_sync' && received.commits + sent.commits + renumbered.length === 0
   return (
     <div class="notice sync-report" data-tone={TONES[state]} role="status">
-      <strong>{headText(state, upstream)}</strong>{' '}
-      {reason !== null && <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>}
+      <strong>{headText(state, upstream)}</strong> {reason !== null && <Isolated text={reason} />}
       {isQuiet && 'Nothing was new on either side.'}
       <ul>
         {copies.map(({ case_id: id, file, copy }) => (
@@ -132,12 +131,8 @@ function MovedItem({ what, moved }: { what: string; moved: SyncResult['sent'] })
   return (
     <li>
       {what} {counted(commits, 'commit')}
-      {cases.slice(0, MAX_NAMED).map(({ id, title }, index) => (
-        <>
-          {index === 0 ? ': ' : ', '}
-          <CaseLink id={id} title={title} />
-        </>
-      ))}
+      {cases.length > 0 && ': '}
+      <Listed items={cases.slice(0, MAX_NAMED).map((each) => <CaseLink {...each} />)} />
       {more > 0 && ` and ${counted(more, 'more case')}`}
     </li>
   )
@@ -146,7 +141,7 @@ function MovedItem({ what, moved }: { what: string; moved: SyncResult['sent'] })
 function CaseLink({ id, title }: { id: string; title: string }) {
   return (
     <a href={casePage(id)}>
-      <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
+      <Isolated text={title} />
     </a>
   )
 }

@@ -1,40 +1,36 @@
-import { Hono } from 'hono'
-import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import type { ServiceContext } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
-import type { PageDeps } from '../deps.ts'
+import type { Routes } from '../deps.ts'
 import { findSession } from '../session/find-session.ts'
 import { logPage } from '../shell/addresses.ts'
-import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { nextError, openLog } from './data.ts'
 import { LogPage, type LogQuery, loadLogPage } from './page.tsx'
 
 /** `/case/:id/session/:number/log/:artifact`: a log or a report, with numbers and colours. */
-export function logRoutes({
-  service,
-  assets,
-}: Pick<PageDeps, 'service' | 'assets'>): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
-  const path = '/case/:id/session/:number/log/:artifact'
-  app.get(path, pageHeaders({ forms: 'self' }), async (c) => {
-    const contents = await service.store.read(caseId(c))
-    const session = findSession(contents, c.req.param('number'))
-    const artifact = c.req.param('artifact')
-    const source = isArtifactOf(artifact, session.number)
-      ? await openLog({ layout: service.layout, caseId: contents.case.id, artifact })
-      : null
-    if (!source) throw notHere(session.number, artifact)
-    const query = queryOf(c)
-    if (query.errorAfter !== null) {
-      const line = await nextError(source, query.errorAfter)
-      const address = logPage(contents.case.id, session.number, artifact)
-      if (line !== null) return c.redirect(`${address}?line=${line}#L${line}`)
-    }
-    const data = await loadLogPage({ service, contents, session, source, query })
-    return pageResponse(c, <LogPage data={data} assets={assets} />)
-  })
-  return app
+export const logRoutes: Routes = ({ service, assets }, get) => {
+  get(
+    '/case/:id/session/:number/log/:artifact',
+    async (c) => {
+      const contents = await service.store.read(caseId(c))
+      const session = findSession(contents, c.req.param('number'))
+      const artifact = c.req.param('artifact')
+      const source = isArtifactOf(artifact, session.number)
+        ? await openLog({ layout: service.layout, caseId: contents.case.id, artifact })
+        : null
+      if (!source) throw notHere(session.number, artifact)
+      const query = queryOf(c)
+      if (query.errorAfter !== null) {
+        const line = await nextError(source, query.errorAfter)
+        const address = logPage(contents.case.id, session.number, artifact)
+        if (line !== null) return c.redirect(`${address}?line=${line}#L${line}`)
+      }
+      const data = await loadLogPage({ service, contents, session, source, query })
+      return <LogPage data={data} assets={assets} />
+    },
+    'self',
+  )
 }
 
 function notHere(number: number, artifact: string): AppError {

@@ -10,7 +10,7 @@ import type { Words } from '../list/filters.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
-import { Field } from '../shell/field.tsx'
+import { TextField } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import type { Providers } from '../shell/provider-select.tsx'
 import { RequirementItem } from './requirement-item.tsx'
@@ -111,21 +111,15 @@ function Requirements({ checklist }: { checklist: readonly string[] }) {
 function ProofField({ checklist }: { checklist: readonly string[] }) {
   return (
     <div class="requirements stack">
-      <Field
+      <TextField
         id="new-checklist"
         label="What would prove it solved?"
         hint="One requirement per line. It must be met before the case can be resolved, unless it ends with (optional)."
-      >
-        <textarea
-          id="new-checklist"
-          name="checklist"
-          rows={3}
-          aria-describedby="new-checklist-hint"
-          data-list="requirements"
-        >
-          {checklist.length > 0 ? `\n${checklist.join('\n')}\n` : ''}
-        </textarea>
-      </Field>
+        name="checklist"
+        rows={3}
+        data-list="requirements"
+        text={checklist.map((line) => `${line}\n`).join('')}
+      />
       <div class="suggestions row">
         {USUAL_REQUIREMENTS.filter((line) => !checklist.includes(line)).map((line) => (
           <button type="button" class="compact" data-requirement={line}>

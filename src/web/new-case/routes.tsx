@@ -1,22 +1,17 @@
-import { Hono } from 'hono'
-import type { ServiceEnv } from '../../http/context.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import type { Case } from '../../model/case.ts'
 import { UUID } from '../../model/name-patterns.ts'
 import { STATE_GROUPS } from '../../model/state-groups.ts'
 import { startObjections } from '../../sessions/start-checks.ts'
-import type { PageDeps } from '../deps.ts'
+import type { Routes } from '../deps.ts'
 import { wordsOf } from '../list/filters.ts'
 import { NEW_CASE } from '../shell/addresses.ts'
-import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { providerChoices } from '../shell/provider-select.tsx'
 import { NewCasePage } from './page.tsx'
 
 /** The page on which a case is made. */
-export function newCaseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
-
-  app.get(NEW_CASE, pageHeaders(), async (c) => {
+export const newCaseRoutes: Routes = ({ service, assets }, get) => {
+  get(NEW_CASE, async (c) => {
     await service.refresher.freshenAll()
     const words = wordsOf(service.lists)
     const settings = await service.settings()
@@ -31,8 +26,7 @@ export function newCaseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     }
     const parentId = c.req.query('parent') ?? ''
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
-    return pageResponse(
-      c,
+    return (
       <NewCasePage
         assets={assets}
         words={words}
@@ -40,10 +34,9 @@ export function newCaseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
         checklist={settings.checklist}
         parent={parent}
         parents={parentsFor(service, parent)}
-      />,
+      />
     )
   })
-  return app
 }
 
 const MAX_PARENTS = 100

@@ -1,10 +1,10 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
 import { itemsMetBy, suggestProof } from '../../model/suggest-proof.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { CandidateRow } from '../../sessions/candidates.ts'
 import { changesPage, logPage, proofPage, sessionPage } from '../shell/addresses.ts'
+import { Isolated } from '../shell/isolated.tsx'
 
 interface CandidatesProps {
   candidates: readonly CandidateRow[]
@@ -60,7 +60,7 @@ function CandidateItem({ row, meets }: { row: CandidateRow; meets: readonly stri
       </div>
       {meets.length > 0 && (
         <div class="small">
-          meets: <bdi dir={directionOf(meets.join(', '))}>{visibleText(meets.join(', '))}</bdi>
+          meets: <Isolated text={meets.join(', ')} />
         </div>
       )}
       {size === null && <div class="muted small">not on this machine</div>}
@@ -118,7 +118,7 @@ export function AttachFromHere({ row, gate }: { row: CandidateRow; gate: Gate })
         <span class="small muted">
           {items.length > 0 ? (
             <>
-              for <bdi dir={directionOf(items.join(', '))}>{visibleText(items.join(', '))}</bdi>
+              for <Isolated text={items.join(', ')} />
             </>
           ) : (
             'meets nothing that is missing'

@@ -19,7 +19,7 @@ import {
   sessionPage,
 } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
-import { Field } from '../shell/field.tsx'
+import { InputField } from '../shell/field.tsx'
 import { StatusBanner } from '../shell/next-act.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
@@ -177,20 +177,15 @@ function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
           data-if-match={etag}
           data-focus="#proof-head h1"
         >
-          <Field
+          <InputField
             id="accept-reason"
             label="Why accept it anyway?"
             hint="The reason is shown with the proof."
-          >
-            <input
-              id="accept-reason"
-              name="accept"
-              aria-describedby="accept-reason-hint"
-              required
-              maxlength={2000}
-              autocomplete="off"
-            />
-          </Field>
+            name="accept"
+            required
+            maxlength={2000}
+            autocomplete="off"
+          />
           <div class="actions">
             <button type="submit">Accept with this reason</button>
           </div>

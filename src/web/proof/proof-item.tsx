@@ -1,9 +1,8 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
 import { pictureText } from '../../model/picture.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
+import { Isolated } from '../shell/isolated.tsx'
 import type { ProofRow } from './data.ts'
 import { AcceptedReason, Meets, ProofTimes, testsText, Verdict } from './proof-verdict.tsx'
 import { ProofShort } from './proof-view.tsx'
@@ -32,7 +31,7 @@ export function ProofItem({ row, gate, isFolded = false }: ProofItemProps) {
       </div>
       {objection !== null && (
         <p class="small bad-text">
-          Doesn't count: <bdi dir={directionOf(objection)}>{visibleText(objection)}</bdi>.{' '}
+          Doesn't count: <Isolated text={objection} />.{' '}
           <a href={page}>
             Review<span class="visually-hidden"> {type}</span>
           </a>

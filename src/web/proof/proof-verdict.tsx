@@ -2,8 +2,8 @@ import { counted } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
 import { meetsText } from '../../model/suggest-proof.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import { Isolated } from '../shell/isolated.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** Whether a proof is verified, and still as it was then. */
@@ -18,11 +18,7 @@ export function Verdict({ proof, verified }: { proof: Proof; verified: boolean }
 export function Meets({ proof, verified, gate }: { proof: Proof; verified: boolean; gate: Gate }) {
   const text = meetsText(proof, verified, gate)
   if (text === '') return null
-  return (
-    <bdi class="small muted" dir={directionOf(text)}>
-      {visibleText(text)}
-    </bdi>
-  )
+  return <Isolated class="small muted" text={text} />
 }
 
 export function testsText({ run, passed, flaky }: ReportCounts): string {
@@ -42,7 +38,7 @@ export function AcceptedReason({
   return (
     <p class="small">
       Accepted{despite === null ? '' : ` although ${visibleText(despite)}`}:{' '}
-      <bdi dir={directionOf(accepted)}>{visibleText(accepted)}</bdi>
+      <Isolated text={accepted} />
     </p>
   )
 }

@@ -1,8 +1,8 @@
 import { counted } from '../../model/amounts.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { ReportedTest, TestOutcome } from '../../runners/reports/reported-tests.ts'
+import { Isolated } from '../shell/isolated.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
 import type { Report } from './report-data.ts'
 
@@ -156,7 +156,7 @@ function SuiteItem({ suite, id, room, isOpen = false }: SuiteProps) {
                   : 'skipped'
             }
           />
-          <bdi dir={directionOf(suite.name)}>{visibleText(suite.name)}</bdi>{' '}
+          <Isolated text={suite.name} isName />{' '}
           <span class="muted small">{outcomesText(suite.counts)}</span>
         </summary>
         {SuiteContent({ suite, id, room, isOpen })}
@@ -175,7 +175,7 @@ function FailedItem({ test, id }: { test: ReportedTest; id: string }) {
       <div>
         <div class="test-name row">
           <strong>
-            <bdi dir={directionOf(path.at(-1)!)}>{visibleText(path.at(-1)!)}</bdi>
+            <Isolated text={path.at(-1)!} isName />
           </strong>
           {place !== null && <code class="small">{visibleText(place)}</code>}
         </div>
@@ -212,7 +212,7 @@ function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
           {shown.map(({ path }) => (
             <li class="other-test">
               <Sign outcome={outcome} />
-              <bdi dir={directionOf(path.at(-1)!)}>{visibleText(path.at(-1)!)}</bdi>
+              <Isolated text={path.at(-1)!} isName />
             </li>
           ))}
         </ul>

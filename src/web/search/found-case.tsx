@@ -1,9 +1,11 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { directionOf } from '../../rendering/direction.ts'
-import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { Listed } from '../shell/facts.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
@@ -15,7 +17,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: numbe
       <header>
         <h2>
           <a href={casePage(id)} data-row>
-            <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>
+            <Isolated text={title} />
           </a>
         </h2>
         <StateBadge state={state} />
@@ -27,14 +29,8 @@ export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: numbe
         · <Time at={updated_at} />
       </p>
       {missing.length > 0 && (
-        <p class="small found-missing">
-          Missing:{' '}
-          {missing.map((word, index) => (
-            <>
-              {index > 0 && ', '}
-              <del>{visibleText(word)}</del>
-            </>
-          ))}
+        <p class="small warn-text">
+          Missing: <Listed items={missing.map((word) => <del>{visibleText(word)}</del>)} />
         </p>
       )}
       {lines.length > 0 && (

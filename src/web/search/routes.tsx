@@ -1,30 +1,31 @@
-import { Hono } from 'hono'
-import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import type { ServiceContext } from '../../http/context.ts'
 import { ERRORS } from '../../http/errors.ts'
 import { search, searchQuery } from '../../http/routes/search.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { wholeNumber } from '../../http/schemas/query.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { PageDeps } from '../deps.ts'
+import type { Routes } from '../deps.ts'
 import { SEARCH } from '../shell/addresses.ts'
-import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { pageResponse } from '../shell/page-response.ts'
 import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './page.tsx'
 
 /** "Show more" raises the limit, so the page allows more than the endpoint. */
 const pageQuery = { ...searchQuery, limit: wholeNumber(1, MOST_RESULTS).optional() }
 
 /** The full-text search, with the results of `GET /search`. */
-export function searchRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
-  app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
-    const q = c.req.query('q')?.trim() ?? ''
-    const outcome = q === '' ? null : await outcomeOf(c)
-    const page = <SearchPage assets={assets} q={q} outcome={outcome} />
-    const response = await pageResponse(c, page)
-    if (outcome === null || !('error' in outcome)) return response
-    return new Response(response.body, { status: 400, headers: response.headers })
-  })
-  return app
+export const searchRoutes: Routes = ({ service, assets }, get) => {
+  get(
+    SEARCH,
+    async (c) => {
+      const q = c.req.query('q')?.trim() ?? ''
+      const outcome = q === '' ? null : await outcomeOf(c)
+      const page = <SearchPage assets={assets} q={q} outcome={outcome} />
+      const response = await pageResponse(c, page)
+      if (outcome === null || !('error' in outcome)) return response
+      return new Response(response.body, { status: 400, headers: response.headers })
+    },
+    'self',
+  )
 
   async function outcomeOf(c: ServiceContext): Promise<SearchOutcome> {
     const sent = Object.entries(c.req.queries()).filter(([name]) => name in pageQuery)

@@ -1,9 +1,9 @@
 import { raw } from 'hono/html'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { GateLine } from '../case/gate-card.tsx'
 import { memoryPage } from '../shell/addresses.ts'
+import { Isolated } from '../shell/isolated.tsx'
 import type { SessionPageData } from './data.ts'
 
 /** What the case asks for, and what would prove it: a plan is judged against that. */
@@ -15,7 +15,7 @@ export function CaseContext({ data }: { data: SessionPageData }) {
       <details id="case-text">
         <summary>
           <h2 id="case-context-title">The case</h2>
-          <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>
+          <Isolated text={title} />
         </summary>
         <div class="case-text stack">
           {description.trim() !== '' && (

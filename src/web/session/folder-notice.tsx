@@ -3,13 +3,13 @@ import { placeText } from '../../model/before-run-text.ts'
 import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { expectedWallsText, wallsInShort } from '../../model/walls-text.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
 import { Hint } from '../shell/hint.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import type { SessionPageData } from './data.ts'
 
 const MAX_FILES = 50
@@ -84,8 +84,7 @@ export function FolderWarning({ data: { folderState, session } }: { data: Sessio
         <p>
           {counted(files, 'file')} from{' '}
           <a href={sessionPage(by.case_id, by.session.number)}>
-            session {by.session.number} of{' '}
-            <bdi dir={directionOf(by.title)}>{visibleText(by.title)}</bdi>
+            session {by.session.number} of <Isolated text={by.title} />
           </a>{' '}
           ({by.session.state === 'failed' ? `failed: ${failureText(by.session)}` : by.session.state}
           )

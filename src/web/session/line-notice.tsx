@@ -1,8 +1,7 @@
 import type { Session } from '../../model/session.ts'
-import { directionOf } from '../../rendering/direction.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Busy } from '../../sessions/approval-view.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
+import { Isolated } from '../shell/isolated.tsx'
 
 /** Above the button: what an approval would wait for. */
 export function BusyNotice({ occupant }: { occupant: Busy }) {
@@ -14,7 +13,7 @@ export function BusyNotice({ occupant }: { occupant: Busy }) {
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
-        Session {number} of <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
+        Session {number} of <Isolated text={title} />
       </a>{' '}
       {does}.{' '}
       {canWait

@@ -5,7 +5,8 @@ import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-c
 import { sessionApi } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { TextField } from '../shell/field.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './data.ts'
 import { inlineComments } from './inline-comments.ts'
@@ -43,7 +44,7 @@ export function ReviewList({ data }: { data: SessionPageData }) {
   const others = listed.filter(({ status }) => status !== 'resolved')
   return (
     <section class="review stack" id="review" aria-labelledby="review-title">
-      <h3 id="review-title">
+      <h3 class="small" id="review-title">
         Comments <span class="muted">{countsText(listed)}</span>
       </h3>
       {others.filter((comment) => !isUnplaced(comment)).map(listedComment)}
@@ -99,7 +100,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
     >
       <header>
         <strong>
-          <bdi dir={directionOf(author)}>{visibleText(author)}</bdi>
+          <Isolated text={author} isName />
         </strong>
         <a class="muted small" href={`#comment-${id}`}>
           {placeText(comment)}
@@ -119,7 +120,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
         <div class="comment-reply">
           <p class="small">
             <strong>
-              <bdi dir={directionOf(reply.author)}>{visibleText(reply.author)}</bdi>
+              <Isolated text={reply.author} isName />
             </strong>{' '}
             <span class="muted">
               answered <Time at={reply.created_at} />
@@ -192,28 +193,25 @@ function ActionForm({ id, method, action, field, label }: ActionFormProps) {
 
 function ReplyForm({ id, action }: { id: string; action: string }) {
   return (
-    <FormDisclosure id={`reply-${id}`} label="Reply">
-      <form class="form" id={`reply-${id}-form`} data-send="POST" action={action}>
-        <Field id={`reply-${id}-text`} label="Reply">
-          <textarea id={`reply-${id}-text`} name="text" rows={2} required />
-        </Field>
-        <FormActions submit="Reply" primary />
-      </form>
+    <FormDisclosure id={`reply-${id}`} label="Reply" data-send="POST" action={action}>
+      <TextField id={`reply-${id}-text`} label="Reply" name="text" rows={2} required />
+      <FormActions submit="Reply" primary />
     </FormDisclosure>
   )
 }
 
 function EditForm({ id, action, text }: { id: string; action: string; text: string }) {
   return (
-    <FormDisclosure id={`edit-comment-${id}`} label="Edit">
-      <form class="form" id={`edit-comment-${id}-form`} data-send="PUT" action={action}>
-        <Field id={`edit-comment-${id}-text`} label="Comment">
-          <textarea id={`edit-comment-${id}-text`} name="text" rows={3} required>
-            {`\n${text}`}
-          </textarea>
-        </Field>
-        <FormActions submit="Save" primary />
-      </form>
+    <FormDisclosure id={`edit-comment-${id}`} label="Edit" data-send="PUT" action={action}>
+      <TextField
+        id={`edit-comment-${id}-text`}
+        label="Comment"
+        name="text"
+        rows={3}
+        required
+        text={text}
+      />
+      <FormActions submit="Save" primary />
     </FormDisclosure>
   )
 }

@@ -3,7 +3,7 @@ import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
+import { InputField, TextField } from '../shell/field.tsx'
 import type { SessionPageData } from './data.ts'
 import { BusyNotice } from './line-notice.tsx'
 
@@ -83,41 +83,33 @@ function approveText({ session, plan, summary, drafts }: SessionPageData, stepsT
 export function CommentForm({ data }: { data: SessionPageData }) {
   const { session, json } = data
   return (
-    <FormDisclosure id="comment" label="Comment">
-      <form
-        class="form"
-        id="comment-form"
-        data-send="POST"
-        data-focus="#comment-{id}"
-        action={`${sessionApi(session)}/comments`}
-      >
-        <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
-        <Field
-          id="comment-text"
-          label="Comment"
-          hint="It stays a draft until you request changes or approve."
-        >
-          <textarea
-            id="comment-text"
-            name="text"
-            rows={3}
-            required
-            aria-describedby="comment-text-hint"
-          />
-        </Field>
-        <Field id="comment-lines" label="Line or lines (empty for the whole plan)">
-          <input
-            id="comment-lines"
-            name="lines"
-            class="short"
-            inputmode="numeric"
-            placeholder="12 or 12-14"
-            pattern="[0-9]+(-[0-9]+)?"
-            data-list="lines"
-          />
-        </Field>
-        <FormActions submit="Add comment" primary />
-      </form>
+    <FormDisclosure
+      id="comment"
+      label="Comment"
+      data-send="POST"
+      data-focus="#comment-{id}"
+      action={`${sessionApi(session)}/comments`}
+    >
+      <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
+      <TextField
+        id="comment-text"
+        label="Comment"
+        hint="It stays a draft until you request changes or approve."
+        name="text"
+        rows={3}
+        required
+      />
+      <InputField
+        id="comment-lines"
+        label="Line or lines (empty for the whole plan)"
+        name="lines"
+        class="short"
+        inputmode="numeric"
+        placeholder="12 or 12-14"
+        pattern="[0-9]+(-[0-9]+)?"
+        data-list="lines"
+      />
+      <FormActions submit="Add comment" primary />
     </FormDisclosure>
   )
 }
@@ -125,44 +117,39 @@ export function CommentForm({ data }: { data: SessionPageData }) {
 export function EditForm({ data }: { data: SessionPageData }) {
   const { json, etag, session } = data
   return (
-    <FormDisclosure id="edit" label="Edit the plan">
-      <form
-        class="form"
-        id="edit-form"
-        data-send="PUT"
-        data-if-match={etag}
-        data-conflict="The plan"
-        data-focus="#approve-button"
-        action={`${sessionApi(session)}/plan`}
-      >
-        <Field
-          id="edit-plan"
-          label="Plan"
-          hint={
-            <>
-              Code blocks marked <code>run</code> are the steps. Saving starts nothing.
-            </>
-          }
-        >
-          <textarea
-            id="edit-plan"
-            name="plan"
-            class="code"
-            rows={18}
-            spellcheck={false}
-            required
-            aria-describedby="edit-plan-hint"
-          >
-            {`\n${json.plan}`}
-          </textarea>
-        </Field>
-        <Field id="edit-hypothesis" label="Hypothesis">
-          <textarea id="edit-hypothesis" name="hypothesis" class="code" rows={4}>
-            {`\n${json.hypothesis}`}
-          </textarea>
-        </Field>
-        <FormActions submit="Save the plan" cancel="Discard" primary />
-      </form>
+    <FormDisclosure
+      id="edit"
+      label="Edit the plan"
+      data-send="PUT"
+      data-if-match={etag}
+      data-conflict="The plan"
+      data-focus="#approve-button"
+      action={`${sessionApi(session)}/plan`}
+    >
+      <TextField
+        id="edit-plan"
+        label="Plan"
+        hint={
+          <>
+            Code blocks marked <code>run</code> are the steps. Saving starts nothing.
+          </>
+        }
+        name="plan"
+        class="code"
+        rows={18}
+        spellcheck={false}
+        required
+        text={json.plan}
+      />
+      <TextField
+        id="edit-hypothesis"
+        label="Hypothesis"
+        name="hypothesis"
+        class="code"
+        rows={4}
+        text={json.hypothesis}
+      />
+      <FormActions submit="Save the plan" cancel="Discard" primary />
     </FormDisclosure>
   )
 }
@@ -171,42 +158,40 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
   const { session, planObjection, drafts } = data
   const isOwn = session.provider === OWN_PROVIDER
   return (
-    <FormDisclosure id="revise" label="Request changes">
-      <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
-        {isOwn ? (
-          <>
-            <p>The plan came from {data.planSource}. Edit that, then rebuild the plan.</p>
-            <input type="hidden" name="note" value="Rebuild the plan." />
-          </>
-        ) : (
-          <Field
-            id="revise-note"
-            label={drafts === 0 ? 'What should change?' : 'Anything else? (optional)'}
-            hint={reviseHint(session, drafts)}
-          >
-            <textarea
-              id="revise-note"
-              name="note"
-              rows={drafts === 0 ? 4 : 2}
-              required={drafts === 0}
-              data-empty="omit"
-              aria-describedby="revise-note-hint"
-            />
-          </Field>
-        )}
-        {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
-        <FormActions
-          submit={
-            isOwn
-              ? 'Rebuild the plan'
-              : drafts === 0
-                ? 'Request changes'
-                : `Send ${counted(drafts, 'comment')}`
-          }
-          primary
-          disabled={planObjection !== null}
+    <FormDisclosure
+      id="revise"
+      label="Request changes"
+      data-send="POST"
+      action={`${sessionApi(session)}/revise`}
+    >
+      {isOwn ? (
+        <>
+          <p>The plan came from {data.planSource}. Edit that, then rebuild the plan.</p>
+          <input type="hidden" name="note" value="Rebuild the plan." />
+        </>
+      ) : (
+        <TextField
+          id="revise-note"
+          label={drafts === 0 ? 'What should change?' : 'Anything else? (optional)'}
+          hint={reviseHint(session, drafts)}
+          name="note"
+          rows={drafts === 0 ? 4 : 2}
+          required={drafts === 0}
+          data-empty="omit"
         />
-      </form>
+      )}
+      {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
+      <FormActions
+        submit={
+          isOwn
+            ? 'Rebuild the plan'
+            : drafts === 0
+              ? 'Request changes'
+              : `Send ${counted(drafts, 'comment')}`
+        }
+        primary
+        disabled={planObjection !== null}
+      />
     </FormDisclosure>
   )
 }
@@ -245,24 +230,26 @@ export function StopForm({ data: { session } }: { data: SessionPageData }) {
 /** Abandons a session that does not run, with a reason. */
 export function AbandonForm({ data: { session } }: { data: SessionPageData }) {
   return (
-    <FormDisclosure id="abandon" label="Abandon this session">
-      <form
-        class="form"
-        id="abandon-form"
-        data-send="POST"
-        data-confirm={`Abandon session ${session.number}? It cannot be continued.`}
-        data-focus="#session-head h1"
-        action={`${sessionApi(session)}/abandon`}
-      >
-        <Field id="abandon-reason" label="Reason (optional)">
-          <input id="abandon-reason" name="reason" maxlength={2000} data-empty="omit" />
-        </Field>
-        <div class="actions">
-          <button type="submit" class="danger">
-            Abandon
-          </button>
-        </div>
-      </form>
+    <FormDisclosure
+      id="abandon"
+      label="Abandon this session"
+      data-send="POST"
+      data-confirm={`Abandon session ${session.number}? It cannot be continued.`}
+      data-focus="#session-head h1"
+      action={`${sessionApi(session)}/abandon`}
+    >
+      <InputField
+        id="abandon-reason"
+        label="Reason (optional)"
+        name="reason"
+        maxlength={2000}
+        data-empty="omit"
+      />
+      <div class="actions">
+        <button type="submit" class="danger">
+          Abandon
+        </button>
+      </div>
     </FormDisclosure>
   )
 }

@@ -14,6 +14,7 @@ import { slotted } from '../../rendering/markdown/line-slots.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import { noHypothesis } from '../../runners/runbook-plan.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
+import { Fact, Listed } from '../shell/facts.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
 import { Panel } from '../shell/menu.tsx'
 import { Tabs } from '../shell/tabs.tsx'
@@ -180,13 +181,8 @@ function RenderedPlan({ data }: { data: SessionPageData }) {
       <div class="notice" data-tone="warn" id="plan-hidden">
         <p>
           The rendered view doesn't show parts of this plan, such as{' '}
-          {planHidden.slice(0, 5).map((word, index) => (
-            <>
-              {index > 0 && ', '}
-              <code>{word.slice(0, 60)}</code>
-            </>
-          ))}
-          . Read the source: that is what you approve. The rendered view is below it.
+          <Listed items={planHidden.slice(0, 5).map((word) => <code>{word.slice(0, 60)}</code>)} />.
+          Read the source: that is what you approve. The rendered view is below it.
         </p>
       </div>
       <PlanSource data={data} />
@@ -248,24 +244,16 @@ function ScopeFacts({ scope }: { scope: PlanScope }) {
   if (isUnlimited(scope)) return null
   return (
     <div class="plan-scope" id="plan-scope">
-      <h3>Scope</h3>
+      <h3 class="small muted">Scope</h3>
       <dl class="fact-list">
         {SCOPE_KEYS.map((key) => {
           const entries = scope[key]
           return (
             entries && (
-              <>
-                <dt>{key === 'paths' ? 'Paths' : 'Commands of an agent'}</dt>
-                <dd>
-                  {entries.length === 0 && 'nothing'}
-                  {entries.map((entry, index) => (
-                    <>
-                      {index > 0 && ', '}
-                      <code>{visibleText(entry)}</code>
-                    </>
-                  ))}
-                </dd>
-              </>
+              <Fact label={key === 'paths' ? 'Paths' : 'Commands of an agent'}>
+                {entries.length === 0 && 'nothing'}
+                <Listed items={entries.map((entry) => <code>{visibleText(entry)}</code>)} />
+              </Fact>
             )
           )
         })}

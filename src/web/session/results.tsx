@@ -11,12 +11,12 @@ import { callResult, outOfScopeCalls, outOfScopeFiles } from '../../model/scope.
 import { runName } from '../../model/session-usage.ts'
 import { lastOf } from '../../model/trail.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
-import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
-import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { ProofItem } from '../proof/proof-item.tsx'
 import { sessionPage } from '../shell/addresses.ts'
+import { Fact, FileNames } from '../shell/facts.tsx'
+import { Isolated } from '../shell/isolated.tsx'
 import type { SessionPageData } from './data.ts'
 
 /** Which tests failed before the work, and what changed. */
@@ -67,23 +67,14 @@ export function BaseCard({ data }: { data: SessionPageData }) {
         <p class="small">
           {counted(left, 'file')} from{' '}
           <a href={sessionPage(case_id, number)}>
-            session {number} of <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
+            session {number} of <Isolated text={title} />
           </a>{' '}
           ({visibleText(state)})
         </p>
       ))}
       <details>
         <summary>{counted(files.length, 'file')}</summary>
-        <ul class="file-names stack">
-          {files.map((file) => (
-            <li>
-              <CodeName name={file} />
-            </li>
-          ))}
-        </ul>
-        {uncommitted > files.length && (
-          <p class="muted small">and {uncommitted - files.length} more</p>
-        )}
+        <FileNames names={files} more={uncommitted - files.length} />
       </details>
     </section>
   )
@@ -137,14 +128,7 @@ export function OutOfScope({ data }: { data: SessionPageData }) {
           run.
         </p>
       )}
-      <ul class="file-names stack">
-        {files.map((file) => (
-          <li>
-            <CodeName name={file} />
-          </li>
-        ))}
-      </ul>
-      {more > 0 && <p class="muted small">and {more} more</p>}
+      <FileNames names={files} more={more} />
       <ul class="failed-tests">
         {calls.map((call) => (
           <li>
@@ -216,18 +200,14 @@ export function UsageCard({ data }: { data: SessionPageData }) {
       <h2 id="usage-title">Usage</h2>
       <dl class="fact-list">
         {usage.map((run, index) => (
-          <>
-            <dt>{runName(usage, index)}</dt>
-            <dd>{visibleText(usageText(run)) || <span class="muted">not reported</span>}</dd>
-          </>
+          <Fact label={runName(usage, index)}>
+            {visibleText(usageText(run)) || <span class="muted">not reported</span>}
+          </Fact>
         ))}
         {usage.length > 1 && total !== '' && (
-          <>
-            <dt>Total</dt>
-            <dd>
-              <strong>{total}</strong>
-            </dd>
-          </>
+          <Fact label="Total">
+            <strong>{total}</strong>
+          </Fact>
         )}
       </dl>
       {sum.cost_usd !== null && (

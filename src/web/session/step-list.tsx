@@ -64,7 +64,9 @@ export function StepList({ data }: { data: SessionPageData }) {
       )}
       {planning.length > 0 && (
         <div class="planning-runs stack">
-          <h3 id="planning-title">Before approval</h3>
+          <h3 class="small muted" id="planning-title">
+            Before approval
+          </h3>
           <ol
             class="steps stack"
             id="planning-rows"

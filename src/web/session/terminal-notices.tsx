@@ -1,6 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import { planViolation } from '../../model/plan-violation.ts'
 import { CodeName } from '../../rendering/highlight/code-view.tsx'
+import { FileNames } from '../shell/facts.tsx'
 import { NotGated } from '../shell/not-gated.tsx'
 import type { SessionPageData } from './data.ts'
 
@@ -55,16 +56,7 @@ export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
         A person may have made the change, since you and the agent work in the same folder. The diff
         of the session has it, and its proof counts only if you accept it with a reason.
       </p>
-      <ul class="file-names stack">
-        {files.slice(0, MAX_FILES).map((file) => (
-          <li>
-            <CodeName name={file} />
-          </li>
-        ))}
-      </ul>
-      {files.length > MAX_FILES && (
-        <p class="muted small">and {files.length - MAX_FILES} more: see the audit trail</p>
-      )}
+      <FileNames names={files} limit={MAX_FILES} where=": see the audit trail" />
     </section>
   )
 }

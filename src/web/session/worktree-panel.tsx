@@ -10,6 +10,7 @@ import {
 } from '../../worktrees/worktree-texts.ts'
 import { sessionApi } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
+import { Fact, Listed } from '../shell/facts.tsx'
 import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './data.ts'
 
@@ -32,27 +33,16 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
       <h2 id="worktree-title">Worktree</h2>
       <Standing data={data} />
       <dl class="fact-list">
-        <dt>Branch</dt>
-        <dd>
-          <CodeName name={branch} />
-        </dd>
-        <dt>Began from</dt>
-        <dd>
+        <Names label="Branch" names={[branch]} />
+        <Fact label="Began from">
           <code title={base}>{base.slice(0, 12)}</code>
           {onto !== null &&
             ` (${visibleText(onto)} ${behind === 0 ? 'has nothing newer' : `is ${behind} ahead`})`}
-        </dd>
-        {path !== null && (
-          <>
-            <dt>Folder</dt>
-            <dd>
-              <CodeName name={path} />
-            </dd>
-          </>
-        )}
-        <Files label="Other branches" names={others} />
-        <Files label="Conflicts" names={conflicts} />
-        <Files label="Not committed" names={uncommitted} />
+        </Fact>
+        <Names label="Folder" names={path === null ? [] : [path]} />
+        <Names label="Other branches" names={others} />
+        <Names label="Conflicts" names={conflicts} />
+        <Names label="Not committed" names={uncommitted} />
       </dl>
       {notes.map((note) => (
         <p class="notice" data-tone="warn">
@@ -133,20 +123,12 @@ function MergeCommand({ branch }: { branch: string }) {
   )
 }
 
-function Files({ label, names }: { label: string; names: readonly string[] }) {
+function Names({ label, names }: { label: string; names: readonly string[] }) {
   if (names.length === 0) return null
   return (
-    <>
-      <dt>{label}</dt>
-      <dd>
-        {names.map((name, index) => (
-          <>
-            {index > 0 && ', '}
-            <CodeName name={name} />
-          </>
-        ))}
-      </dd>
-    </>
+    <Fact label={label}>
+      <Listed items={names.map((name) => <CodeName name={name} />)} />
+    </Fact>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Field } from '../shell/field.tsx'
+import { InputField, TextField } from '../shell/field.tsx'
 
 /** What is needed to begin: the rest of a case can be written later. */
 export function FirstCaseFields({
@@ -18,33 +18,23 @@ export function FirstCaseFields({
           approved, what was done, and the proof that it works.
         </p>
       </div>
-      <Field
+      <InputField
         id="first-title"
         label="What is wrong, or what do you want?"
         hint={isPart && 'Leave it empty to only save the setup.'}
-      >
-        <input
-          id="first-title"
-          name={isPart ? undefined : 'title'}
-          required={!isPart}
-          maxlength={500}
-          aria-describedby={isPart ? 'first-title-hint' : undefined}
-          placeholder="Signed out again right after signing in"
-        />
-      </Field>
-      <Field
+        name={isPart ? undefined : 'title'}
+        required={!isPart}
+        maxlength={500}
+        placeholder="Signed out again right after signing in"
+      />
+      <TextField
         id="first-description"
         label="Details"
         hint="Optional. What happens, what should happen, how to reproduce it. The plan is written from this."
-      >
-        <textarea
-          id="first-description"
-          name={isPart ? undefined : 'description'}
-          rows={4}
-          data-empty="omit"
-          aria-describedby="first-description-hint"
-        />
-      </Field>
+        name={isPart ? undefined : 'description'}
+        rows={4}
+        data-empty="omit"
+      />
     </>
   )
 }

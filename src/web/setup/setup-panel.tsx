@@ -5,7 +5,7 @@ import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CASES } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
-import { Field } from '../shell/field.tsx'
+import { InputField } from '../shell/field.tsx'
 import { FirstCaseFields } from './first-case.tsx'
 
 interface SetupPanelProps {
@@ -111,7 +111,7 @@ function Questions({ found }: { found: SetupStatus }) {
         </button>
       </fieldset>
       <div class="setup-question" id="setup-proof">
-        <Field
+        <InputField
           id="setup-tests"
           label="Which command runs the tests?"
           hint={`${tests === null ? 'None was found.' : `From ${tests.source}.`} ${
@@ -119,18 +119,13 @@ function Questions({ found }: { found: SetupStatus }) {
               ? 'With one, each new case must prove that all tests pass.'
               : 'Agents and runbooks use it.'
           }`}
-        >
-          <input
-            id="setup-tests"
-            name="tests"
-            class="code"
-            value={tests?.command ?? ''}
-            data-empty="null"
-            placeholder="npm test"
-            spellcheck={false}
-            aria-describedby="setup-tests-hint"
-          />
-        </Field>
+          name="tests"
+          class="code"
+          value={tests?.command ?? ''}
+          data-empty="null"
+          placeholder="npm test"
+          spellcheck={false}
+        />
       </div>
     </>
   )

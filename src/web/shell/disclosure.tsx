@@ -1,21 +1,24 @@
-import type { Child } from 'hono/jsx'
+import type { Child, JSX } from 'hono/jsx'
 import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 
-interface FormDisclosureProps {
-  /** Of the details; the form's own id is `<id>-form` by convention. */
+type FormDisclosureProps = JSX.IntrinsicElements['form'] & {
+  /** Of the details. */
   id: string
   /** What the button says. */
   label: string
-  children: Child
+  formId?: string
 }
 
 /** A form that a button or a menu opens. client/disclosure.ts opens and closes it and moves the focus. */
-export function FormDisclosure({ id, label, children }: FormDisclosureProps) {
+export function FormDisclosure(props: FormDisclosureProps) {
+  const { id, label, formId = `${id}-form`, children, ...attributes } = props
   return (
     <details class="disclosure needs-script" id={id}>
       <summary>{label}</summary>
-      {children}
+      <form class="form" id={formId} {...attributes}>
+        {children}
+      </form>
     </details>
   )
 }

@@ -19,12 +19,8 @@ const policyOf = (forms: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** `forms: 'self'` is for pages with a form that the browser submits; all other forms are sent by the script. */
-export function pageHeaders({
-  forms = 'none',
-}: {
-  forms?: 'none' | 'self'
-} = {}): MiddlewareHandler<ServiceEnv> {
+/** `self` is for pages with a form that the browser submits; all other forms are sent by the script. */
+export function pageHeaders(forms: 'none' | 'self' = 'none'): MiddlewareHandler<ServiceEnv> {
   const policy = policyOf(forms)
   return async (c, next) => {
     await next()
