@@ -17,7 +17,7 @@ import { must } from './fixtures/session-client.ts'
  * they fail too. CASEFILE_HISTORIES says how many there are.
  */
 const {
-  CASEFILE_HISTORIES = isFull ? '1000' : isLong ? '100' : '4',
+  CASEFILE_HISTORIES = isFull ? '150' : isLong ? '100' : '4',
   CASEFILE_TEST_SEED,
   CASEFILE_TEST_PATH,
   CASEFILE_SHRINK,
