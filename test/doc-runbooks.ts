@@ -8,7 +8,7 @@ import { blocksOf } from './fixtures/doc-pages.ts'
 import { inLongLane } from './fixtures/full.ts'
 
 /** What each runbook of the page runs, in its order. */
-const STEPS = [['install', 'test'], ['test'], ['go', 'cargo'], ['bisect', 'back'], ['rounds']]
+const STEPS = [['install', 'test'], ['bisect', 'back'], ['rounds']]
 
 const runbooks = blocksOf(readPage('docs/plans.md').split('\n## Runbooks to copy\n')[1]!).filter(
   ({ language }) => language === 'markdown',

@@ -73,7 +73,8 @@ t.test('the tools', async (t) => {
     t.match(description, denies[name as keyof typeof denies] ?? /./)
   }
   const page = readFileSync(new URL('../../docs/hooks.md', import.meta.url), 'utf8')
-  const documented = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)?) \|/gm)]
+  const [, table = ''] = page.split('\n### What an agent can do\n')
+  const documented = [...table.matchAll(/^(`\w+`(?:, `\w+`)?) \|/gm)]
   t.strictSame(documented.flatMap(([, each]) => each!.match(/\w+/g)!).sort(), names)
 
   await t.test('what only reads writes nothing, and needs no service', async (t) => {

@@ -105,8 +105,8 @@ t.test('action.yml', async (t) => {
   })
   t.test('has the inputs that docs/verify.md names', async (t) => {
     const page = readPage('docs/verify.md')
-    const [, table = ''] = /\| input \| default \|\n([\s\S]*?)\n\n/.exec(page)!
-    const listed = [...table.matchAll(/`([a-z-]+)`(?=[^|\n]*\|[^|\n]+\|$|, `)/gm)].map(
+    const [, table = ''] = /^input \| default\n([\s\S]*?)\n\n/m.exec(page)!
+    const listed = [...table.matchAll(/`([a-z-]+)`(?=[^|\n]*\|[^|\n]+$|, `)/gm)].map(
       ([, name]) => name,
     )
     t.strictSame(listed.sort(), Object.keys(action.inputs).sort())
