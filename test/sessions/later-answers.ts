@@ -164,3 +164,14 @@ t.test('an abandoned approval is not told, and an answer to a question is', asyn
   t.match(told, /No, twelve/)
   t.notMatch(contextOf(await agent.tell('UserPromptSubmit', { prompt: 'x' })), /twelve/)
 })
+
+t.test('an abandoned approval does not count for the same plan', async (t) => {
+  const case_id = await newCase()
+  const agent = hookedAgent(app, { case_id, session: 'abandoned too' })
+  await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+  const session = await proposed(case_id)
+  await must(app, 'POST', `${session.path}/approve`)
+  await isUntold(session)
+  await must(app, 'POST', `${session.path}/abandon`)
+  t.match(await proposed(case_id), { state: 'plan_ready' }, 'in the same turn')
+})

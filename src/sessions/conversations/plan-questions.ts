@@ -123,7 +123,11 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const { approved } = conversation
     if (approved) known.save(Object.assign(conversation, { message: null, approved: null }))
     if (ready.state !== 'plan_ready') return ready
-    const isApproved = approved?.plan_sha256 === sha256(presented.plan)
+    const before =
+      approved && known.lastSession({ ...conversation, session_id: approved.session_id })
+    // an abandoned session takes its approval with it
+    const isApproved =
+      before?.state === 'failed' && approved?.plan_sha256 === sha256(presented.plan)
     const standing = await standingOver(presented.plan, await deps.settings())
     if (!isApproved && standing === null) return ready
     const turnQueue = turnQueues.of(ready)
