@@ -20,7 +20,6 @@ import type { HttpDeps, StartStage } from './http/deps.ts'
 import { createSetup } from './init/setup.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
-import type { ConsoleAddress } from './model/console-address.ts'
 import { createServiceHooks, type ServiceHooks } from './runners/agents/install/service-hooks.ts'
 import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
@@ -29,6 +28,7 @@ import { createHandEditHistory } from './sessions/hand-edit-history.ts'
 import { createNotifyDeps } from './sessions/notify-deps.ts'
 import { createRedactor, type Redactor, redactedUpdates } from './sessions/redaction.ts'
 import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-guard.ts'
+import { createConsoleUse } from './sessions/seen-plans.ts'
 import { createSessionParts } from './sessions/sessions.ts'
 import { findInstalledAgents } from './sessions/start-checks.ts'
 import { findWorkspaceProblems } from './sessions/workspace-problems.ts'
@@ -172,7 +172,7 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
-  const consoleAddress: ConsoleAddress = { url: null }
+  const { consoleAddress, seenPlans } = createConsoleUse(sessionTexts)
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -181,7 +181,7 @@ async function open(
     log,
     version: build.version,
     consoleAddress,
-    notify: createNotifyDeps({ root, settings, environment, redactor, catalog }),
+    notify: createNotifyDeps({ root, settings, environment, redactor, catalog, seenPlans }),
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
@@ -363,6 +363,7 @@ async function open(
     refresher,
     runGuard,
     consoleAddress,
+    seenPlans,
     eventLog,
     problems: problems.read,
     search,

@@ -12,6 +12,7 @@ import type { CommentActions } from '../sessions/comment-actions.ts'
 import type { Conversations } from '../sessions/conversations/conversations.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { RunGuard } from '../sessions/run-guard.ts'
+import type { SeenPlans } from '../sessions/seen-plans.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { SettingsSource } from '../settings/trusted-settings.ts'
 import type { HistoryLines } from '../state/history-lines.ts'
@@ -70,6 +71,7 @@ export interface HttpDeps {
   /** The sections of a session. Throws an `AppError` if its file cannot be read. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   consoleAddress: ConsoleAddress
+  seenPlans: SeenPlans
   refresher: Pick<CatalogRefresher, 'freshen' | 'freshenAll'>
   eventLog: EventLog
   /** Problems that belong to no case. */

@@ -11,6 +11,7 @@ import type { NotifyDeps } from '../webhooks/notify-targets.ts'
 import type { Catalog } from '../workspace/index/catalog.ts'
 import type { Redactor } from './redaction.ts'
 import type { Secret } from './secrets.ts'
+import type { SeenPlans } from './seen-plans.ts'
 
 interface NotifyParts {
   root: string
@@ -18,10 +19,11 @@ interface NotifyParts {
   environment: NodeJS.ProcessEnv
   redactor: Redactor
   catalog: Pick<Catalog, 'folder'>
+  seenPlans: Pick<SeenPlans, 'isSeen'>
 }
 
 export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
-  const { root, settings, environment, redactor, catalog } = parts
+  const { root, settings, environment, redactor, catalog, seenPlans } = parts
   return {
     environment,
     workspace: basename(root),
@@ -31,10 +33,14 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
       return notify.filter(({ kind }) => kind === 'desktop' || trust === 'trusted')
     },
     branchOf: (caseId) => currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
-    isWaiting({ case_id, kind, session_id }) {
-      const contents = catalog.folder(case_id)
+    async whyNot({ case_id, kind, session_id }) {
+      const contents = catalog.contents(case_id)
       const waiting = contents && waitingOf(contents)
-      return waiting?.kind === kind && waiting.session_id === session_id
+      if (waiting?.kind !== kind || waiting.session_id !== session_id)
+        return 'it no longer waits, so nothing was sent'
+      const session = contents?.sessions.find(({ id }) => id === session_id)
+      const isSeen = kind === 'plan' && session && (await seenPlans.isSeen(session))
+      return isSeen ? 'the plan was seen, so nothing was sent' : null
     },
   }
 }

@@ -19,8 +19,8 @@ export interface NotifyDeps {
   workspace: string
   /** The branch of the working folder of a case. */
   branchOf(caseId: string): Promise<string | null>
-  /** Whether the case still waits for this: a late notification would mislead. */
-  isWaiting(payload: EventFields<'attention_needed'>): boolean
+  /** Why nothing is to be sent: the case no longer waits for this, or a person has seen the plan. Else null. */
+  whyNot(payload: EventFields<'attention_needed'>): Promise<string | null>
 }
 
 interface Registered {
@@ -36,7 +36,7 @@ export interface NotifyTargets {
 }
 
 export function createNotifyTargets(
-  { targets, environment, workspace, branchOf, isWaiting }: NotifyDeps,
+  { targets, environment, workspace, branchOf, whyNot }: NotifyDeps,
   registered: Registered,
   sender: Sender,
   /** The address of the service in links. */
@@ -67,7 +67,8 @@ export function createNotifyTargets(
     // an entry that is gone, or no longer trusted, gets nothing more
     if (!(await targets()).some(({ kind, url }) => kind === webhook.notify && url === webhook.url))
       return unsent('it is no longer in casefile.md, or not trusted')
-    if (!isTest && !isWaiting(waiting)) return unsent('it no longer waits, so nothing was sent')
+    const reason = isTest ? null : await whyNot(waiting)
+    if (reason !== null) return unsent(reason)
     const kind = webhook.notify!
     const shown = isTest
       ? testNotification(workspace, base(kind))

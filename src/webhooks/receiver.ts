@@ -198,6 +198,7 @@ export function createReceiver(record: WebhookRow, deps: ReceiverDeps): Receiver
     const after = afterAttempt(before, attempted, { now, random: deps.random() })
     outcomes.push({ before, after })
     if (outcomes.length === 1) cancelStoring = clock.later(STORE_MS, () => void storeOutcomes())
+    if (attempted.isFinal) return // nothing was sent
     countFailures(attempted)
     if (after.state === 'dead') log(`gave up on ${after.id} after ${after.tries} attempts`)
     if (!receiver.webhook.active) return

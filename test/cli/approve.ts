@@ -140,6 +140,27 @@ t.test('at the prompt', async (t) => {
     }
   })
 
+  await t.test('several in one act, each as it was shown', async (t) => {
+    const [oak, elm] = [await plan('Oak'), await plan('Elm')]
+    const several = /1 of 2[\s\S]*Elm[\s\S]*2 of 2[\s\S]*Oak[\s\S]*Approve these 2 plans\? \[y\/N\]/
+    const no = await approve([[several, 'n']], 'elm', oak.case_id.slice(0, 8))
+    t.match(no, { code: 6, unasked: [], stderr: /not approved; nothing was run/ })
+    const changes = () => {
+      const path = file(elm.case_id)
+      writeFileSync(path, readFileSync(path, 'utf8').replace('echo quick', 'echo other'))
+      return 'y'
+    }
+    t.match(await approve([[several, changes]], 'elm', 'oak', 'elm'), {
+      code: 6,
+      stdout: /session 1 is running/,
+      stderr: new RegExp(`left out ${elm.case_id.slice(0, 8)} 1: The plan has changed`),
+    })
+    await reaches(service, oak, 'complete')
+    t.match(await must(service, 'GET', elm.path), { state: 'plan_ready' })
+    t.match(await cli.run('approve', 'oak', 'elm', '--yes'), { code: 1, stderr: /is complete/ })
+    t.match(await cli.run('approve', 'oak', 'elm', '-m', 'x', '--yes'), { code: 2 })
+  })
+
   await t.test('by a hash, only of the present text, signed by the operator', async (t) => {
     const ref = await plan('Sealed')
     const { plan_sha256 } = await must(service, 'GET', ref.path)

@@ -153,6 +153,7 @@ t.test('the command decides through the service of the workspace', async (t) => 
   t.match(await cli.run('inbox'), { code: 0, stdout: /^1 {2}Plan {2}Door {2}1 step/ })
   t.match((await cli.run('inbox', '--json')).json, { items: [{ title: 'Door' }] })
   t.match(await cli.run('inbox', '7'), { code: 3, stderr: /casefile inbox/ })
+  t.match(await cli.run('inbox', '1'), { code: 2, stderr: /needs a terminal/ })
   const answers = [[/Approve this plan/, 'y']] as const
   t.match(await cli.runWith({ answers }, 'inbox', '1'), { code: 0, shown: /is running/ })
   await service.close()

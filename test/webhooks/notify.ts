@@ -126,6 +126,33 @@ t.test('what no longer waits is not sent, and a missing variable is named', asyn
   t.equal(receiver.received.length, 1)
 })
 
+t.test('a plan that a person has seen is not announced, until it changes', async (t) => {
+  const receiver = await openReceiver(t)
+  const app = await openTestService(t, {
+    files: { 'casefile.md': settings(`ntfy: ${receiver.url}/t`) },
+  })
+  await trusted(app)
+  const [{ id }] = await must(app, 'GET', '/webhooks')
+  const newest = async () => (await must(app, 'GET', `/webhooks/${id}/deliveries`))[0]
+  const sendAgain = async () =>
+    must(app, 'POST', `/webhooks/${id}/deliveries/${(await newest()).id}/redeliver`)
+  const ref = await planned(app, { runbook: step('true') })
+  await receiver.next()
+  const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
+  t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
+  t.match(await must(app, 'POST', `${ref.path}/seen`, { plan_sha256 }), { seen: true })
+  await sendAgain()
+  await app.service.webhooks.idle()
+  t.match(await newest(), { state: 'dead', attempts: [{}, { error: /the plan was seen/ }] })
+  t.match(await must(app, 'GET', '/health'), { webhooks: { failing: 0 } }, 'it did not fail')
+  t.equal(receiver.received.length, 1)
+
+  await must(app, 'PUT', `${ref.path}/plan`, { plan: plan.replace('true', 'false') })
+  t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
+  await sendAgain()
+  await receiver.next()
+})
+
 t.test('what each kind of receiver reads', async (t) => {
   const shown = {
     title: 'A <!here> & b',

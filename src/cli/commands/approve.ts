@@ -3,6 +3,7 @@ import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { SentSignature } from '../../signing/approval-signature.ts'
 import { explain, optionalCaseArgument, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -15,10 +16,11 @@ import { changeText } from '../output/plan-change.ts'
 import { printPlan } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
 import { sayStatus } from '../output/status-text.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { confirmByKey } from '../question.ts'
-import { resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/find-session.ts'
+import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
+import { resolveSession, sessionPath, sessionsOf } from '../resolve/find-session.ts'
 import { sayWhatWasSent } from './revise.ts'
 
 interface Options extends CommandOptions {
@@ -28,7 +30,7 @@ interface Options extends CommandOptions {
   detach?: boolean
   next?: boolean
   bell?: boolean
-  queue?: boolean
+  queue?: boolean | undefined
   sign?: boolean
   key?: string
 }
@@ -38,6 +40,7 @@ export function command(): Command {
     .description('Review and approve a plan, then run it.')
     .addArgument(optionalCaseArgument())
     .addArgument(sessionArgument('the newest that waits for approval'))
+    .argument('[more...]', 'More cases: approves their newest plans in one act, by what was shown.')
     .option('--yes', 'Approve it as it is, without asking.')
     .option('--sha <hash>', 'Approve only this plan, without asking.')
     .option('-m, --note <text>', 'A note for the agent; comments are sent too.')
@@ -47,8 +50,9 @@ export function command(): Command {
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Ask about the plans of all cases until Ctrl-C.')
     .option('--bell', 'With --next: ring the bell when it asks.')
-    .action((name: string | undefined, word: string | undefined, options: Options) =>
-      withService(options, (context) => run(context, name, word, options)),
+    .action(
+      (name: string | undefined, word: string | undefined, more: string[], options: Options) =>
+        withService(options, (context) => run(context, name, word, more, options)),
     )
   return explain(approve, {
     examples: [
@@ -56,6 +60,7 @@ export function command(): Command {
       ['casefile approve "sign-in"', 'Read the plan, answer y, watch the run.'],
       ['casefile approve "sign-in" -m "Keep the clock"', 'Approve with a note.'],
       ['casefile approve "sign-in" --queue', 'Also if another session works in the folder.'],
+      ['casefile approve c12d 7f3a 90be', 'Read three plans, answer once.'],
       ['casefile approve --next --detach', 'Answer plan after plan while the runs go on.'],
       [
         'casefile approve c12d 2 --sha <plan_sha256>',
@@ -71,6 +76,7 @@ async function run(
   context: CommandContext,
   name: string | undefined,
   word: string | undefined,
+  more: readonly string[],
   options: Options,
 ): Promise<ExitCode> {
   const { client } = context
@@ -91,8 +97,91 @@ async function run(
     what: 'a plan to approve',
   })
   requireAnswer(context, options)
+  if (word !== undefined && !(await isSessionWord(client, id, word, more))) {
+    const others = await Promise.all([word, ...more].map((each) => resolveCase(client, each)))
+    const wanted = [...new Set([id, ...others])]
+    const plans = wanted.map(async (each) => ({
+      context,
+      session: await resolveSession(client, each, undefined, { waiting: true }),
+    }))
+    return approveTogether(await Promise.all(plans), options)
+  }
   const session = await resolveSession(client, id, word, { waiting: true })
   return approveSession(context, session, options)
+}
+
+/** Whether the word after the first case names a session of it, and not another case. */
+async function isSessionWord(
+  client: CommandContext['client'],
+  id: string,
+  word: string,
+  more: readonly string[],
+): Promise<boolean> {
+  if (more.length > 0) return false
+  if (word === 'latest' || /^\d{1,5}$/.test(word)) return true
+  return (await sessionsOf(client, id)).some((each) => each.id.startsWith(word.toLowerCase()))
+}
+
+interface WaitingPlan {
+  context: CommandContext
+  session: SessionJson
+}
+
+/** Shows the plans, asks once, and approves each by the hash that was shown; what changed meanwhile is left out. */
+export async function approveTogether(
+  plans: readonly WaitingPlan[],
+  options: Options,
+): Promise<ExitCode> {
+  const [first] = plans
+  if (options.sha !== undefined || options.note !== undefined)
+    throw usageError('--sha and --note are for one plan.')
+  const { terminal, json, signal } = first!.context
+  for (const [index, { context, session }] of plans.entries()) {
+    if (!context.isPersistent())
+      throw usageError('Several runs need a running service. Start one with: casefile serve')
+    requireWaiting(session)
+    if (json) continue
+    const heading = terminal.color.bold(`${index + 1} of ${plans.length}`)
+    terminal.print(`\n${heading}  ${visibleText(context.workspace.root)}\n`)
+    await showPlan(context, session)
+  }
+  const question = `\nApprove these ${counted(plans.length, 'plan')}? [y/N] `
+  if (!options.yes && !(await confirmByKey(question, signal))) return sayNotApproved(terminal)
+  const approved: SessionJson[] = []
+  for (const { context, session } of plans) {
+    try {
+      const done = await sendApproval(context, session, { ...options, queue: true })
+      approved.push(done)
+      if (!json) sayDetached(context, done)
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      terminal.warn(`left out ${session.case_id.slice(0, 8)} ${session.number}: ${error.message}`)
+    }
+  }
+  if (json) terminal.print(jsonText(approved))
+  return approved.length === plans.length ? EXIT.done : EXIT.notApproved
+}
+
+function sayNotApproved(terminal: Terminal): ExitCode {
+  terminal.warn('not approved; nothing was run')
+  return EXIT.notApproved
+}
+
+function sayDetached({ terminal }: CommandContext, { case_id, number, queue }: SessionJson): void {
+  const next = `casefile session watch ${case_id.slice(0, 8)}`
+  const does = queue ? `waits in line, ${waitsForText(queue)}` : 'is running'
+  terminal.print(`session ${number} ${does}. Follow it with: ${next}\n`)
+}
+
+/** Shows a plan, and what its run would start from and could reach. */
+async function showPlan(context: CommandContext, session: SessionJson): Promise<ApprovalViewJson> {
+  const approval = await approvalOf(context, session)
+  await printPlan(context, session, approval)
+  if (approval.objection === null) {
+    printUncommitted(context, approval, session)
+    printWalls(context, approval)
+  }
+  return approval
 }
 
 /** Shows the plan, asks, and follows the run. */
@@ -104,18 +193,10 @@ export async function approveSession(
   const { terminal, json } = context
   requireWaiting(session)
   const approved = await askToApprove(context, session, options)
-  if (approved === null) {
-    terminal.warn('not approved; nothing was run')
-    return EXIT.notApproved
-  }
+  if (approved === null) return sayNotApproved(terminal)
   if (options.detach) {
     if (json) terminal.print(jsonText(approved))
-    else {
-      const next = `casefile session watch ${session.case_id.slice(0, 8)}`
-      const { queue } = approved
-      const does = queue ? `waits in line, ${waitsForText(queue)}` : 'is running'
-      terminal.print(`session ${session.number} ${does}. Follow it with: ${next}\n`)
-    }
+    else sayDetached(context, approved)
     return EXIT.done
   }
   // it may have left the line again before the answer was made
@@ -135,39 +216,13 @@ export async function approveSession(
 export async function askToApprove(
   context: CommandContext,
   first: SessionJson,
-  { yes, sha, note, sign, key, queue }: Options = {},
+  options: Options = {},
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
+  const { yes, queue } = options
   let waits = queue
-  const showPlan = async (session: SessionJson) => {
-    const approval = await approvalOf(context, session)
-    await printPlan(context, session, approval)
-    return approval
-  }
-  const approveText = async (session: SessionJson, plan_sha256: string | null) => {
-    const send = (signature?: SentSignature) =>
-      client.request('POST', `${sessionPath(session)}/approve`, {
-        body: { plan_sha256, note, signature, queue: waits },
-      })
-    const sendSigned = () => signAndSend(context, session, { plan_sha256, key }, send)
-    let answer: Awaited<ReturnType<typeof send>>
-    try {
-      answer = await (sign || key !== undefined ? sendSigned() : send())
-    } catch (error) {
-      // casefile.md asks for a signature
-      if (!(error instanceof AppError) || error.code !== 'signature_required') throw error
-      answer = await sendSigned()
-    }
-    sayWhatWasSent(context, session, note)
-    return answer.body
-  }
-  if (sha !== undefined) return approveText(first, sha)
-  if (!json) {
-    const approval = await showPlan(first)
-    requireNoObjection(approval, yes)
-    printUncommitted(context, approval, first)
-    printWalls(context, approval)
-  }
+  if (options.sha !== undefined) return sendApproval(context, first, options)
+  if (!json) requireNoObjection(await showPlan(context, first), yes)
   for (let shown = first; ; ) {
     const { draft } = shown.comments
     const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`
@@ -175,9 +230,13 @@ export async function askToApprove(
       waits && !queue
         ? 'Approve it to wait in line? It then starts by itself, if nothing has changed there.'
         : `Approve this plan of session ${shown.number}${sends}?`
-    if (!yes && !(await confirmByKey(`\n${what} [y/N] `, signal))) return null
+    if (!yes && !(await confirmByKey(`\n${what} [y/N] `, signal))) {
+      const body = { plan_sha256: shown.plan_sha256 }
+      if (!signal.aborted) await client.request('POST', `${sessionPath(shown)}/seen`, { body })
+      return null
+    }
     try {
-      return await approveText(shown, shown.plan_sha256)
+      return await sendApproval(context, shown, { ...options, queue: waits })
     } catch (error) {
       if (yes || !(error instanceof AppError)) throw error
       if (isBusy(error) && !waits && shown.origin !== 'terminal') {
@@ -190,13 +249,41 @@ export async function askToApprove(
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
-      requireNoObjection(await showPlan(present))
+      requireNoObjection(await showPlan(context, present))
       terminal.warn(
         'the plan changed while you read it, so it was not approved; this is the new one',
       )
       shown = present
     }
   }
+}
+
+/** Approves the text with the hash `sha`, else the one that was shown. */
+async function sendApproval(
+  context: CommandContext,
+  session: SessionJson,
+  { sha: plan_sha256 = session.plan_sha256!, note, sign, key, queue }: Options,
+): Promise<SessionJson> {
+  const send = (signature?: SentSignature) =>
+    context.client.request('POST', `${sessionPath(session)}/approve`, {
+      body: {
+        plan_sha256,
+        note,
+        signature,
+        queue,
+      },
+    })
+  const sendSigned = () => signAndSend(context, session, { plan_sha256, key }, send)
+  let answer: Awaited<ReturnType<typeof send>>
+  try {
+    answer = await (sign || key !== undefined ? sendSigned() : send())
+  } catch (error) {
+    // casefile.md asks for a signature
+    if (!(error instanceof AppError) || error.code !== 'signature_required') throw error
+    answer = await sendSigned()
+  }
+  sayWhatWasSent(context, session, note)
+  return answer.body
 }
 
 /** Whether another session is why this one could not start now. */

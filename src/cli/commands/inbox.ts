@@ -1,15 +1,16 @@
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import type { InboxItemJson, InboxJson } from '../../http/schemas/inbox.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { createInbox } from '../../inbox/inbox.ts'
 import { AppError } from '../../model/app-error.ts'
 import { NEED_LABELS } from '../../model/state-groups.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { stateFolders } from '../../state/state-folder.ts'
 import { explain } from '../command.ts'
-import { type CommandOptions, untilSignal, withService } from '../context.ts'
+import { type CommandContext, type CommandOptions, untilSignal, withService } from '../context.ts'
 import { findWorkspace } from '../find-workspace.ts'
-import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
+import { EXIT, type ExitCode, exiting, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { table } from '../output/table.ts'
 import { ownTerminal, type Terminal } from '../output/terminal.ts'
@@ -22,14 +23,18 @@ interface Options extends CommandOptions {
 
 export function command(): Command {
   const inbox = new Command('inbox')
-    .description('List what waits in all your workspaces, or decide one item.')
-    .argument('[item]', 'The item to decide: its number in the list, or the start of its case id.')
+    .description('List what waits in all your workspaces, or decide items.')
+    .argument(
+      '[item...]',
+      'The item to decide: its number in the list, or the start of its case id; several plans are approved in one act.',
+    )
     .option('--watch', 'Print the list again whenever it changes, until Ctrl-C.')
     .action(run)
   return explain(inbox, {
     examples: [
       ['casefile inbox', 'Plans, questions, failures and proof, newest first.'],
       ['casefile inbox 1', 'Read the newest one and decide it.'],
+      ['casefile inbox 1 2 3', 'Read three plans, answer once.'],
       ['casefile inbox --watch --json', 'One list per line, for programs.'],
     ],
     more: 'Workspaces are found by their state folders. A decision is sent to the service of the workspace, which must run.',
@@ -37,19 +42,21 @@ export function command(): Command {
   })
 }
 
-async function run(word: string | undefined, options: Options): Promise<void> {
+async function run(words: readonly string[], options: Options): Promise<void> {
   const terminal = ownTerminal()
-  let chosen: Chosen | null = null
+  let chosen: Chosen[] = []
   await untilSignal(async ({ signal }) => {
     const inbox = createInbox({ around: await stateFoldersOf(options), log: terminal.warn })
     if (options.watch) return watch(inbox, terminal, options.json ?? false, signal)
     const list = await inbox.read('')
-    if (word !== undefined) chosen = find(list, word)
+    if (words.length > 0) chosen = [...new Set(words)].map((word) => find(list, word))
     else if (options.json) terminal.print(jsonText(list))
     else print(list, terminal)
     return EXIT.done
   })
-  if (chosen) await decide(chosen, options)
+  const [first, second] = chosen
+  if (second) await approveAll(chosen, options)
+  else if (first) await decide(first, options)
 }
 
 /** The folder with the state folders: that of the workspace here, else the default. */
@@ -124,18 +131,51 @@ function find({ items, workspaces }: InboxJson, word: string): Chosen {
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
-/** Decides an item by a request to the service that owns it. */
-async function decide({ item, workspace }: Chosen, options: Options): Promise<void> {
-  const { root, kind, case_id, url } = item
-  const folders = { root, memoryRoot: workspace.memory_root }
+/** Runs `work` with the service that owns an item; a plan comes as its session. */
+async function withOwner(
+  { item: { root, kind, case_id, session_id, url }, workspace }: Chosen,
+  { json = false }: Options,
+  work: (context: CommandContext, session: SessionJson | null) => Promise<ExitCode>,
+): Promise<void> {
   if (url === null) throw new AppError('bad_request', `${root}: ${workspace.message}`)
-  await withService({ ...folders, json: options.json ?? false }, async (context) => {
-    const { client, terminal, signal } = context
+  if (kind === 'plan' && (json || !ownTerminal().canAsk))
+    throw usageError('The plan is shown before it is approved, which needs a terminal.')
+  await withService({ root, memoryRoot: workspace.memory_root, json }, async (context) => {
     if (context.isOwn()) throw new AppError('stopping', `The service of ${root} has ended.`)
-    if (kind === 'plan') {
+    const path = `/cases/${case_id}/sessions/${session_id}`
+    return work(context, kind === 'plan' ? (await context.client.request('GET', path)).body : null)
+  })
+}
+
+/** The services of all items stay connected until the one question is answered. */
+async function approveAll(chosen: readonly Chosen[], options: Options): Promise<void> {
+  const other = chosen.find(({ item }) => item.kind !== 'plan')
+  if (other) throw usageError(`${visibleText(other.item.title)}: only plans are decided together.`)
+  const { approveTogether } = await import('./approve.ts')
+  const plans: { context: CommandContext; session: SessionJson }[] = []
+  async function next(): Promise<ExitCode> {
+    const each = chosen[plans.length]
+    if (!each) return approveTogether(plans, {})
+    let code: ExitCode = EXIT.notApproved
+    await withOwner(each, options, async (context, session) => {
+      plans.push({ context, session: session! })
+      code = await next()
+      return code
+    })
+    return code
+  }
+  await next()
+}
+
+/** Decides an item by a request to the service that owns it. */
+async function decide(chosen: Chosen, options: Options): Promise<void> {
+  const { item } = chosen
+  const { kind, case_id, url } = item
+  await withOwner(chosen, options, async (context, session) => {
+    const { client, terminal, signal } = context
+    if (session) {
       const { approveSession } = await import('./approve.ts')
-      const { body } = await client.request('GET', `/cases/${case_id}/sessions/${item.session_id}`)
-      return approveSession(context, body, { detach: true })
+      return approveSession(context, session, { detach: true })
     }
     terminal.print(
       `${visibleText(item.title)}\n${labelOf(item)}: ${visibleText(item.text)}\n${url}\n`,

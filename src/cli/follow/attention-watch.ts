@@ -30,6 +30,16 @@ export function watchAttention(
   const own = new AbortController()
   const since = Date.now()
   const heard = new Set<string | null>()
+  /** Nothing announces a plan that a person has seen elsewhere. */
+  async function announce(payload: EventFields<'attention_needed'>): Promise<void> {
+    const { case_id, title, kind, session_id, text } = payload
+    const path = `/cases/${case_id}/sessions/${session_id}/seen`
+    const seen = () => client.request('GET', path).then(({ body }) => body.seen)
+    const isSeen = kind === 'plan' && (await seen().catch(() => false))
+    if (own.signal.aborted) return
+    heard.add(session_id)
+    if (!json && !isSeen) notify(`${basename(workspace.root)}: ${title}: ${text}`)
+  }
   const query = new URLSearchParams({ after: 'now', output: 'no' })
   if (caseId !== undefined) query.set('case', caseId)
 
@@ -44,9 +54,7 @@ export function watchAttention(
       if (type === 'attention_needed') {
         // after a resync the whole log comes again
         if (Date.parse(time) < since) continue
-        const { title, text, session_id } = payload as EventFields<'attention_needed'>
-        heard.add(session_id)
-        if (!json) notify(`${basename(workspace.root)}: ${title}: ${text}`)
+        void announce(payload as EventFields<'attention_needed'>)
       }
       if (CHANGES.has(type)) onChange?.()
     }

@@ -1,11 +1,19 @@
 import * as z from 'zod'
+import { sessionOf } from '../../model/case-contents.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
 import { ownInbox } from '../inbox-items.ts'
 import { type InboxJson, inbox } from '../schemas/inbox.ts'
+import { caseIdParam, PLAN, sessionIdParam } from '../schemas/params.ts'
+import { planHash } from '../schemas/text-fields.ts'
 import { openEventStream } from '../sse/event-stream.ts'
 
+const ofSession = { id: caseIdParam, sid: sessionIdParam }
+const seen = z.object({ seen: z.boolean() }).meta({ id: 'SeenPlan', examples: [{ seen: true }] })
+const seenSchema = z
+  .object({ plan_sha256: planHash.describe('SHA-256 of the plan that was shown, in hex.') })
+  .meta({ id: 'ShownPlan', examples: [{ plan_sha256: PLAN.plan_sha256 }] })
 const STREAM = { type: 'text/event-stream', description: 'Server-sent events `inbox`.' }
 
 export const inboxEndpoints = [
@@ -43,6 +51,39 @@ export const inboxEndpoints = [
     responses: { 200: { description: 'The lists.', text: STREAM } },
     example: { responses: { 200: 'event: inbox\ndata: {"event_type":"inbox",…}\n\n' } },
     handle: ({ c, service }) => streamInbox(c, service),
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/seen',
+    id: 'isPlanSeen',
+    tag: 'Sessions',
+    summary: 'Get whether a person has seen the plan',
+    description:
+      'For programs that announce a plan. While the console is in use, the answer waits up to a second for a page that is about to show it. A restart of the service forgets what was seen.',
+    params: ofSession,
+    responses: ok(seen, 'Whether the present plan was seen.'),
+    example: { responses: { 200: { seen: false } } },
+    async handle({ c, service, params: { id, sid } }) {
+      const session = sessionOf(await service.store.read(id), sid)
+      return jsonWithETag(c, { seen: await service.seenPlans.isSeen(session) })
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/sessions/:sid/seen',
+    id: 'reportSeenPlan',
+    tag: 'Sessions',
+    summary: 'Report that a person has seen the plan',
+    description:
+      'Notifications skip a plan that was seen, until its text changes. It approves nothing.',
+    params: ofSession,
+    body: seenSchema,
+    responses: ok(seen, 'It was seen.'),
+    operatorOnly: 'report seen plan',
+    async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
+      service.seenPlans.add(sessionOf(await service.store.read(id), sid), plan_sha256)
+      return jsonWithETag(c, { seen: true })
+    },
   }),
 ]
 

@@ -52,6 +52,17 @@ export function rememberSeen(seen: Seen): void {
   store([...others, seen])
 }
 
+/** What was reported last: the API of a session, and the hash of its plan. */
+let reported = ''
+
+/** Says to the service that a person sees this plan, so that nothing else announces it. */
+export async function reportSeen(api: string, plan_sha256: string): Promise<void> {
+  const present = `${api} ${plan_sha256}`
+  if (!document.hasFocus() || present === reported) return
+  reported = present
+  await send('POST', `${api}/seen`, { plan_sha256 })
+}
+
 /** Why a plan has to be approved on its page, as a clause; null if it need not. Undefined if it no longer waits. */
 async function whyNot({ api, hash }: Seen): Promise<string | null | undefined> {
   const session = await send('GET', api)

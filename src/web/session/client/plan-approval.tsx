@@ -2,7 +2,7 @@ import { hasEnded, isSessionState } from '../../../model/session-state.ts'
 import { element } from '../../client/dom.ts'
 import { showError } from '../../client/forms.tsx'
 import { refresh } from '../../client/refresh.ts'
-import { rememberSeen } from '../../client/seen-plans.tsx'
+import { rememberSeen, reportSeen } from '../../client/seen-plans.tsx'
 import { type Problem, type Sent, send } from '../../client/send.ts'
 import { hiddenStep } from './plan-lines.ts'
 
@@ -40,6 +40,8 @@ export function startApproval(): void {
     const { form, button } = approval()
     if (!form || !button) return
     const hash = displayedHash()
+    const api = new URL(form.action).pathname.replace(/\/approve$/, '')
+    if (hash !== null) void reportSeen(api, hash)
     const isUnsaved = showUnsavedWarning(form)
     const isHidden = showHiddenStep(form)
     button.disabled =
@@ -50,9 +52,14 @@ export function startApproval(): void {
       displayedApproval() === approved
     // hidden characters have to be looked at here
     if (!button.disabled && hash !== null && document.querySelector('#plan-hidden') === null) {
-      const [api, page] = [new URL(form.action).pathname, location.pathname]
+      const page = location.pathname
       const title = /Session \d+: .*(?= · .* · )/.exec(document.title)?.[0] ?? page
-      rememberSeen({ api: api.replace(/\/approve$/, ''), page, title, hash })
+      rememberSeen({
+        api,
+        page,
+        title,
+        hash,
+      })
     }
   }
 
@@ -85,6 +92,7 @@ export function startApproval(): void {
   document.addEventListener('input', update)
   document.addEventListener('reset', update)
   addEventListener('resize', update)
+  addEventListener('focus', update)
   document.addEventListener('click', (event) => {
     const target = event.target as Element
     const shown = target.closest<HTMLButtonElement>('#show-unsaved')
