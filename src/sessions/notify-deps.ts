@@ -34,7 +34,7 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
     },
     branchOf: (caseId) => currentBranch(resolve(root, catalog.folder(caseId)?.case.workdir ?? '.')),
     async whyNot({ case_id, kind, session_id }) {
-      const contents = catalog.contents(case_id)
+      const contents = catalog.folder(case_id)
       const waiting = contents && waitingOf(contents)
       if (waiting?.kind !== kind || waiting.session_id !== session_id)
         return 'it no longer waits, so nothing was sent'
