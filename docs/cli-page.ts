@@ -4,16 +4,16 @@ import { EXIT, EXIT_MEANINGS } from '../src/cli/output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-\`casefile <command> --help\` explains the options, and has examples. The [README](../README.md#in-the-terminal) takes a
-case through all of them that you need every day.
+\`casefile <command> --help\` explains the options, and has examples. The [README](../README.md#in-the-terminal) shows
+those of every day.
 
 - **Names.** Name a case by its id, the start of its id, or part of its title; if several match, the command lists them
-  and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Without a case,
-  \`approve\`, \`session plan\` and \`session watch\` let you choose. Name a proof, comment or webhook by the start of its id.
-- **Without a service.** If \`casefile serve\` runs for the workspace, commands use it. Otherwise commands that only show
-  something read the files. The others own the workspace while they run, and what they started stops when they end.
-- **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`session watch\` prints one event
-  per line. Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
+  and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Name a proof, comment
+  or webhook by the start of its id.
+- **Without a service.** Commands use the running service of the workspace. Without one, those that only show something
+  read the files; the others own the workspace while they run, and what they started stops when they end.
+- **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`session watch\` one event per line.
+  Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
 - **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 

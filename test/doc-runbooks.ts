@@ -8,7 +8,7 @@ import { blocksOf } from './fixtures/doc-pages.ts'
 import { inLongLane } from './fixtures/full.ts'
 
 /** What each runbook of the page runs, in its order. */
-const STEPS = [['install', 'test'], ['bisect', 'back'], ['rounds']]
+const STEPS = [['install', 'test'], ['bisect', 'back']]
 
 const runbooks = blocksOf(readPage('docs/plans.md').split('\n## Runbooks to copy\n')[1]!).filter(
   ({ language }) => language === 'markdown',
@@ -41,9 +41,6 @@ t.test('those that need only Node and git run', inLongLane, async (t) => {
   git('commit', '--quiet', '--message', 'Broken')
   await run('bisect', 'broken commit found', /is the first bad commit/)
   await run('back', 'and back', /^/)
-  git('rm', '--quiet', 'b.test.js')
-  git('commit', '--quiet', '--message', 'Fixed')
-  await run('rounds', 'twenty rounds', /round 20 passed/)
 
   async function run(id: string, what: string, printed: RegExp): Promise<void> {
     const plans = await Promise.all(runbooks.map(({ code }) => readPlan(code)))

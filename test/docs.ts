@@ -278,9 +278,6 @@ t.test('settings, plans and answers on the pages are read as the program reads t
     const reading = readSettings(text)
     t.strictSame(reading.ok ? reading.settings.problems : reading.problem, [], where)
   }
-  const [wrong] = blocks.filter(({ code }) => code.includes('"code": "bad_settings"'))
-  const found = readSettings('---\ntimeout:\n  wrok: 2h\n---\n')
-  t.strictSame(found.ok && found.settings.problems, [JSON.parse(wrong!.code)], wrong!.where)
 
   const plans = blocks.filter(({ code }) => /^```\w+ run\b/m.test(code))
   t.ok(plans.length > 2)

@@ -18,6 +18,7 @@ const CASE = 'total ignores'
 export async function takeTutorials({ program, home, take }) {
   const page = readFileSync(PAGE, 'utf8')
   const agent = join(home, 'scripted-agent.mjs')
+  mkdirSync(home, { recursive: true })
   writeFileSync(agent, scriptOf(recordedPlan('start'), recordedPlan('revise')))
   const provider = `provider: scripted-agent
 providers:
