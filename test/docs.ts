@@ -68,7 +68,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/cli.md': 'test/cli/docs.ts',
   'docs/git.md': 'below',
   'docs/hooks.md': 'they ask a person: test/cli/hooks.ts, test/cli/own-agents.ts',
-  'docs/plans.md': 'test/doc-runbooks.ts',
   'docs/tutorial.md': 'test/tutorials.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }

@@ -131,7 +131,6 @@ export const PARTS = {
   },
   documents: {
     both: [
-      'test/doc-runbooks.ts',
       'test/docs.ts',
       'test/http/openapi.ts',
       'test/readme.ts',

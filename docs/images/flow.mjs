@@ -109,10 +109,10 @@ providers:
   const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
   execFileSync('git', [...identity, 'commit', '--quiet', '--all', '--message=Start'], { cwd: root })
   execFileSync('git', ['config', 'user.name', 'Ada'], { cwd: root })
-  run('trust', '--yes')
+  run('doctor', '--trust', '--yes')
   const about = 'Each token has expired as soon as it is issued.'
   run('new', TITLE, '--type', 'bug', '--description', about)
-  run('item', 'right after', 'All tests pass', '--type', 'test-log', '--required')
+  run('prove', 'require', 'right after', 'All tests pass', '--type', 'test-log')
   run('start', 'right after')
   const service = startChild([
     ...[program, 'serve', '--root', root, '--state-dir', state, '--port', '0'],
