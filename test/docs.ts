@@ -44,11 +44,11 @@ t.test('docs/README.md leads to every page, and README.md to it', async (t) => {
   }
 })
 
-t.test('the pages in docs/ have at most 24,000 words together', async (t) => {
+t.test('the pages in docs/ have at most 20,000 words together', async (t) => {
   const files = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
   const texts = files.filter((name) => name.endsWith('.md')).map((name) => readPage(`docs/${name}`))
   const words = texts.flatMap((text) => text.match(/\S+/g) ?? [])
-  t.ok(words.length <= 24_000, `${words.length}: cut what another page says too`)
+  t.ok(words.length <= 20_000, `${words.length}: cut what another page says too`)
 })
 
 /** One of the sample that has an ended session. */

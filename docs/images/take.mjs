@@ -95,9 +95,9 @@ async function takePages(browser) {
   const plan = `/case/${WAITING}/session/${waiting.number}`
   await take(browser, 'session-live', url + slow.page, {}, showRounds)
   await take(browser, 'cases', `${url}/`)
-  await take(browser, 'session-plan', url + plan)
   // only one session at a time can run in a folder
   await request(url, 'POST', `${slow.api}/abandon`)
+  await take(browser, 'session-plan', url + plan)
   await proveWaiting(url, waiting)
   await take(browser, 'case', `${url}/case/${WAITING}`)
 }
