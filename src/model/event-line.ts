@@ -67,8 +67,8 @@ export function startLine({ provider, runs }: Fields): EventLine {
   )
 }
 
-export function diffLine({ file, additions, deletions, files, diff, reason }: Fields): EventLine {
-  if (diff === null) return lineOf('quiet', `no diff: ${say(reason)}`)
+export function diffLine({ file, additions, deletions, files, reason }: Fields): EventLine {
+  if (reason !== undefined) return lineOf('quiet', `no diff: ${say(reason)}`)
   if (files === 0) return lineOf('quiet', 'nothing changed in the working folder')
   const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
   return lineOf('plain', `changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)

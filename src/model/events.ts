@@ -332,7 +332,7 @@ export const EVENTS = {
       patch_sha256: optional(hash),
       results: optional(z.array(text)),
       results_cut: optional(yes),
-      diff: optional(z.null()),
+      /** Why there is no diff. */
       reason: optional(text),
     },
     {

@@ -17,7 +17,6 @@ const ORDER = [
   null,
   'diff_taken',
   'tests_read',
-  'tests_compared',
   'evidence_recorded',
   'agent_completed',
   'session_completed',
@@ -27,11 +26,10 @@ const ORDER = [
 
 type Ordered = NonNullable<(typeof ORDER)[number]>
 
-/** The service leaves these out: in old files, without a test report or one from before, and until there is proof. */
+/** The service leaves these out: in old files, without a test report, and until there is proof. */
 const OPTIONAL: readonly Ordered[] = [
   'base_recorded',
   'tests_read',
-  'tests_compared',
   'evidence_recorded',
   'proof_attached',
   'session_sealed',
@@ -73,7 +71,7 @@ function orderFaults(run: readonly TrailLine[]): string[] {
     const isStep = event === 'step_started' || event === 'step_finished'
     const place = (ORDER as readonly (string | null)[]).indexOf(isStep ? null : event)
     if (place < 0) continue
-    const mayRepeat = isStep || event === 'proof_attached' || event === 'tests_compared'
+    const mayRepeat = isStep || event === 'proof_attached'
     if (place < last || (place === last && !mayRepeat))
       faults.push(`line ${number} (${event}) is out of place`)
     else last = place

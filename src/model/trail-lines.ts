@@ -71,6 +71,22 @@ function implied(event: EntryName, fields: Fields): NewTrailLine {
   return definedLine(event, fields) as NewTrailLine
 }
 
+/** Keys of a line that have the fields of an event which it implies. */
+export const KEY_EVENTS: ReadonlyMap<string, EntryName> = new Map([
+  ['scope_unreadable', 'scope_unreadable'],
+  ['diff', 'diff_taken'],
+  ['tests', 'tests_read'],
+])
+
+function inKey(key: string, { [key]: value }: Fields): NewTrailLine[] {
+  const event = KEY_EVENTS.get(key)
+  return event && isFields(value) ? [implied(event, value)] : []
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Null if the line is one event. */
 function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLine[] | null {
   const { state, from = context.state, provider = context.provider, ...more } = fields
@@ -95,20 +111,19 @@ function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLi
   const sent = (to: string, note: unknown) =>
     comments === undefined ? [] : [implied('comments_sent', { count: comments, with: to, note })]
   const ended = (mode: unknown) => implied('agent_completed', { provider, mode, state })
+  const results = () => [...inKey('diff', own), ...inKey('tests', own)]
   switch (event) {
     case 'context_loaded':
       return [implied(event, { files, ...own }), moved]
     case 'plan_written': {
-      const { hypothesis_sha256, plan_sha256, by, scope_unreadable } = own
+      const { hypothesis_sha256, plan_sha256, by } = own
       return [
         ...begun,
         ...(hypothesis_sha256 === undefined
           ? []
           : [implied('hypothesis_written', { sha256: hypothesis_sha256 })]),
         implied(event, { sha256: plan_sha256, by }),
-        ...(scope_unreadable === undefined
-          ? []
-          : [implied('scope_unreadable', scope_unreadable as Fields)]),
+        ...inKey('scope_unreadable', own),
         ...(by === undefined ? [ended('plan')] : []),
         moved,
       ]
@@ -121,20 +136,25 @@ function impliedBy({ event, fields }: NewFileLine, context: Context): NewTrailLi
       ]
     case 'session_started':
       return [moved, implied(event, { provider, ...own })]
-    case 'session_completed':
+    case 'session_completed': {
+      const { evidence_sha256 } = own
       return [
-        ...(own.evidence_sha256 === undefined ? [] : [implied('evidence_recorded', own)]),
+        ...results(),
+        ...(evidence_sha256 === undefined
+          ? []
+          : [implied('evidence_recorded', { evidence_sha256 })]),
         ended('work'),
         moved,
         implied(event, {}),
       ]
+    }
     case 'plan_sent_back':
       return [...sent('revise', reason), moved]
     case 'approval_taken_back':
       return [moved]
     case 'session_failed':
     case 'session_abandoned':
-      return [...begun, ...(own.mode === undefined ? [] : [ended(own.mode)]), moved]
+      return [...results(), ...begun, ...(own.mode === undefined ? [] : [ended(own.mode)]), moved]
     default:
       return null
   }

@@ -3,8 +3,8 @@ import { countsWith, listedEvidence } from '../markdown/session-evidence.ts'
 import { AppError } from '../model/app-error.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import { reportFacts } from '../model/report-formats.ts'
-import type { Candidate, Diff, TestCounts } from '../model/session.ts'
-import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
+import type { Candidate, TestCounts } from '../model/session.ts'
+import { type Fields, type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
 import {
   baselineStepsOf,
   endOf,
@@ -22,6 +22,7 @@ import {
 import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { changedText, isOtherArtifact } from './changed-artifacts.ts'
+import type { FolderDiff } from './folder-diff.ts'
 import type { StepResult } from './output-text.ts'
 
 /** How much of the end of a log is read: the last message of an agent may be long. */
@@ -206,60 +207,42 @@ function unread(name: string, error: unknown): string {
   return `artifacts/${name} could not be read: ${why}`
 }
 
-/** The audit trail's lines for the evidence. */
-export function evidenceLines(
-  diff:
-    | {
-        diff: Diff
-        patch_sha256: string | null
-        warnings: string[]
-        outside: { files: string[]; more: number }
-        results: { entries: string[]; isCut: boolean }
-        from_start: boolean
-      }
-    | { reason: string },
-  { tests, failed_tests }: Pick<StepEvidence, 'tests' | 'failed_tests'>,
-  compared: readonly NewTrailLine<'tests_compared'>[] = [],
-): NewTrailLine[] {
-  const lines: NewTrailLine[] = []
-  if ('diff' in diff) {
-    const { file, additions, deletions, files } = diff.diff
-    const { warnings, outside, results, patch_sha256, from_start } = diff
-    if (outside.files.length > 0) {
-      const more = outside.more > 0 ? { more: outside.more } : {}
-      lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
-    }
-    const count = files?.length ?? (file === '' ? 0 : 1)
-    const { diff: listed } = listedEvidence({ diff: diff.diff, failed_tests })
-    lines.push(
-      newLine('diff_taken', {
-        file: file || undefined,
-        additions,
-        deletions,
-        files: count,
-        changed: listed?.files,
-        from_start: from_start || undefined,
-        warnings: warnings.length || undefined,
-        first: warnings.length === 0 ? undefined : shown(warnings),
-        patch_sha256: patch_sha256 ?? undefined,
-        results: results.entries,
-        results_cut: results.isCut || undefined,
-      }),
-    )
-  } else {
-    lines.push({ event: 'diff_taken', fields: { diff: null, reason: diff.reason } })
-  }
-  return [...lines, ...testsLines({ tests, failed_tests }), ...compared]
+/** The diff, as the audit trail has it. */
+export function diffFields(found: FolderDiff): Fields {
+  if ('reason' in found) return { reason: found.reason }
+  const { diff, warnings, results, patch_sha256, from_start } = found
+  const { file, additions, deletions, files } = diff
+  const { diff: listed } = listedEvidence({ diff, failed_tests: [] })
+  return newLine('diff_taken', {
+    file: file || undefined,
+    additions,
+    deletions,
+    files: files?.length ?? (file === '' ? 0 : 1),
+    changed: listed?.files,
+    from_start: from_start || undefined,
+    warnings: warnings.length || undefined,
+    first: warnings.length === 0 ? undefined : shown(warnings),
+    patch_sha256: patch_sha256 ?? undefined,
+    results: results.entries,
+    results_cut: results.isCut || undefined,
+  }).fields
 }
 
-/** The audit trail's line for the tests; none without any. */
-export function testsLines({
+/** The audit trail's line for changed files outside the scope of the plan; none without any. */
+export function scopeLines(found: FolderDiff): NewTrailLine[] {
+  if ('reason' in found || found.outside.files.length === 0) return []
+  const { files, more } = found.outside
+  return [newLine('out_of_scope', { files, more: more || undefined })]
+}
+
+/** The tests, as the audit trail has them; undefined without any. */
+export function testsFields({
   tests,
   failed_tests,
-}: Pick<StepEvidence, 'tests' | 'failed_tests'>): NewTrailLine[] {
+}: Pick<StepEvidence, 'tests' | 'failed_tests'>): Fields | undefined {
   const { failed_tests: listed } = listedEvidence({ diff: null, failed_tests })
   const names = listed.length === 0 ? undefined : listed
-  return tests ? [newLine('tests_read', { ...tests, failed_tests: names })] : []
+  return tests ? newLine('tests_read', { ...tests, failed_tests: names }).fields : undefined
 }
 
 function shown(warnings: readonly string[]): string[] {

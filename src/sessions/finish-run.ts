@@ -15,7 +15,7 @@ import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
 import { type MissingEnvironment, missingEnvironmentNote } from './environment.ts'
-import { evidenceLines, stepEvidence } from './evidence.ts'
+import { diffFields, scopeLines, stepEvidence, testsFields } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { outputText } from './output-text.ts'
@@ -140,8 +140,12 @@ async function endOf(
       mode: 'work',
       state,
       reason,
-      results: [...outcome.left, ...evidenceLines(folderDiff, evidence, compared)],
-      ...(state === 'complete' ? { made: { evidence_sha256 } } : {}),
+      results: [...outcome.left, ...scopeLines(folderDiff), ...compared],
+      made: {
+        diff: diffFields(folderDiff),
+        tests: testsFields(evidence),
+        evidence_sha256: state === 'complete' ? evidence_sha256 : undefined,
+      },
       evidence,
       // the record has the text that ran, even if somebody edited the file meanwhile
       texts: contents.texts!.plan === plan ? texts : { ...texts, plan },

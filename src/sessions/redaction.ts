@@ -2,6 +2,7 @@ import type { Edit } from '../model/case-contents.ts'
 import { isFreeText } from '../model/event-lookup.ts'
 import type { SessionEdit, SessionFields } from '../model/session.ts'
 import type { NewFileLine, TrailLine } from '../model/trail.ts'
+import { isFields, KEY_EVENTS } from '../model/trail-lines.ts'
 import type { Store } from '../workspace/store.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
 import {
@@ -277,10 +278,11 @@ function redactedFields(redactor: Redactor, fields: SessionFields): SessionField
  */
 function redactedLines(redactor: Redactor, lines: readonly TrailLine[]): TrailLine[] {
   const redacted = ({ event, fields }: NewFileLine): NewFileLine => {
-    const safe = Object.entries(fields).map(([key, value]) => [
-      key,
-      isFreeText(event, key, value) ? redactor.value(value) : value,
-    ])
+    const safe = Object.entries(fields).map(([key, value]) => {
+      const inner = KEY_EVENTS.get(key)
+      if (inner && isFields(value)) return [key, redacted({ event: inner, fields: value }).fields]
+      return [key, isFreeText(event, key, value) ? redactor.value(value) : value]
+    })
     return { event, fields: Object.fromEntries(safe) }
   }
   return lines.map((line) => {

@@ -11,7 +11,7 @@ import { sweepPipeFolders } from '../runners/enclosure/step-pipes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { RunRow } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
-import { planResults, stepEvidence, testsLines } from './evidence.ts'
+import { planResults, stepEvidence, testsFields } from './evidence.ts'
 import { moveCase } from './finish-run.ts'
 import { endIsolation, recoverIsolation } from './isolation.ts'
 import {
@@ -241,7 +241,8 @@ async function failSession(
       // the agent goes on in its terminal, and its next plan begins another session
       state: isAbandoned ? 'abandoned' : 'failed',
       reason,
-      results: [...(left?.lines ?? []), ...(steps ? testsLines(steps) : [])],
+      results: left?.lines ?? [],
+      ...(steps ? { made: { tests: testsFields(steps) } } : {}),
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { evidence: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
     }

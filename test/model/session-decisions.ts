@@ -31,6 +31,7 @@ import {
   type Trigger,
 } from '../../src/model/session-state.ts'
 import { lineInQueue, standingApproval } from '../../src/model/trail.ts'
+import { eventsOfLines } from '../../src/model/trail-lines.ts'
 import { CASE, PROOF, SESSION } from '../fixtures/records.ts'
 import { folderWith, minute, movesOf, trailOf } from '../fixtures/trail-of.ts'
 
@@ -388,7 +389,7 @@ t.test('a plan that a run may have written has to be read', async (t) => {
 
 t.test('the end of a run has its lines in order', async (t) => {
   const tests = { run: 2, passed: 2, failed: 0 }
-  const results = [{ event: 'tests_read' as const, fields: tests }]
+  const results = [{ event: 'out_of_scope' as const, fields: { files: ['x'] } }]
   const begun = trailOf(
     ['session_created', { provider: 'runbook' }],
     ...movesOf('approved', 'executing'),
@@ -397,13 +398,22 @@ t.test('the end of a run has its lines in order', async (t) => {
   const ended = endRun(
     at,
     READY.id,
-    { mode: 'work', state: 'complete', results, evidence: { tests } },
+    { mode: 'work', state: 'complete', results, made: { tests }, evidence: { tests } },
     NOW,
   )
   const { lines, fields } = (ended as { edit: { lines: { event: string }[]; fields: object } }).edit
   t.strictSame(
     lines.map(({ event }) => event),
-    ['tests_read', 'agent_completed', 'session_state_changed', 'session_completed'],
+    ['out_of_scope', 'tests_read', 'agent_completed', 'session_state_changed', 'session_completed'],
+  )
+  const written = (event: string, fields: object) =>
+    eventsOfLines([{ number: 1, time: NOW, event, fields: { state: 'failed', ...fields } }])
+  t.strictSame(
+    written('session_failed', { diff: null, tests: [1], scope_unreadable: null }).map(
+      ({ event }) => event,
+    ),
+    ['session_state_changed'],
+    'what a person wrote there is no event',
   )
   t.match(fields, { state: 'complete', tests })
   const failed = endRun(at, READY.id, { mode: 'work', state: 'failed', reason: 'no' }, NOW)

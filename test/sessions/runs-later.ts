@@ -142,7 +142,7 @@ t.test('a run that plants traps without mounts', async (t) => {
   const report = await service.request('GET', `/cases/${ref.case_id}/report`)
   t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
   const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
-  t.ok(trail.indexOf('runs_later') < trail.indexOf('diff_taken'))
+  t.ok(trail.indexOf('runs_later') < trail.indexOf(' diff={'))
 })
 
 t.test('an isolated session, in mounts', async (t) => {

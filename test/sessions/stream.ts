@@ -94,7 +94,6 @@ t.test('the whole of a session as it happens', async (t) => {
       'step_finished',
       'step_started',
       'step_finished',
-      'diff_taken',
       'session_completed complete',
     ],
     'one line for each act',

@@ -97,8 +97,8 @@ t.test('the tests before the first step are compared with those after the last',
       'step_finished',
       'tests_before',
       ...Array(2).fill(['step_started', 'step_finished']).flat(),
-      'tests_read',
       'tests_compared',
+      'tests_read',
     ],
   )
   t.strictSame(

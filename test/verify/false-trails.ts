@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 import { readSession, sha256 } from '../../src/markdown/session-file.ts'
-import { readTrail } from '../../src/markdown/trail.ts'
+import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail.ts'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
 import type { Session } from '../../src/model/session.ts'
+import type { Fields } from '../../src/model/trail.ts'
 import { faultsInTrail } from '../../src/model/trail-rules.ts'
 import { goneSignature } from '../../src/verify/history-rules.ts'
 import type { RecordHistory } from '../../src/verify/record-history.ts'
@@ -44,6 +45,23 @@ const doubled =
     return lines.toSpliced(at, 0, lines[at]!)
   }
 
+/** As older files have it: the diff and the tests are lines before the end of the run. */
+const older =
+  (forge: Forge = (lines) => lines): Forge =>
+  (lines) =>
+    forge(
+      lines.flatMap((text) => {
+        const line = readTrailLine(text)!
+        if (line.event !== 'session_completed') return [text]
+        const { diff, tests, ...fields } = line.fields
+        return [
+          { ...line, event: 'diff_taken', fields: diff as Fields },
+          { ...line, event: 'tests_read', fields: tests as Fields },
+          { ...line, fields },
+        ].map(trailLineText)
+      }),
+    )
+
 const APPROVED = / plan_approved /
 
 /** The session waited in line and its plan went back; `again` is what comes before it is approved once more. */
@@ -63,7 +81,7 @@ const takenBack =
 const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
   ['no start', without('session_started'), /goes from approved to complete/],
   ['no guard', without('guarded'), /it has no guarded/],
-  ['no diff', without('diff_taken'), /it has no diff_taken/],
+  ['no diff', changed('session_completed', / diff=\{.*\}(?= tests=)/, ''), /it has no diff_taken/],
   [
     'no evidence',
     changed('session_completed', / evidence_sha256=\w+/, ''),
@@ -79,15 +97,19 @@ const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
     /it has no agent_completed; it has no session_completed/,
   ],
   ['no proof', without('proof_attached'), /it has no proof_attached/],
-  ['no test counts', without('tests_read'), /tests_read does not say what/],
+  [
+    'no test counts',
+    changed('session_completed', / tests=\{.*\}/, ''),
+    /tests_read does not say what/,
+  ],
   [
     'other test counts',
-    changed('tests_read', /passed=1/, 'passed=9'),
+    changed('session_completed', /"passed":1/, '"passed":9'),
     /line \d+ \(tests_read\) does not say what the fields of the session say/,
   ],
   [
     'other counts of changed lines',
-    changed('diff_taken', /additions=1/, 'additions=7'),
+    changed('session_completed', /"additions":1/, '"additions":7'),
     /line \d+ \(diff_taken\) does not say what the fields of the session say/,
   ],
   [
@@ -113,10 +135,10 @@ const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
   ['a start of a step twice', doubled('step_started'), /starts step change while change runs/],
   [
     'a diff after the test counts',
-    swapped('diff_taken'),
+    older(swapped('diff_taken')),
     /line \d+ \(diff_taken\) is out of place/,
   ],
-  ['an end before the test counts', swapped('tests_read'), /\(tests_read\) is out of place/],
+  ['an end before the test counts', older(swapped('tests_read')), /\(tests_read\) is out of place/],
   ['an approval after the start', swapped('plan_approved'), /goes from plan_ready to executing/],
   [
     'an approval that was taken back',
@@ -161,6 +183,7 @@ t.test('a trail that the service cannot have written is found without a history'
   const path = repo.file(ref.case_id, 'sessions/1.md')
   const text = readFileSync(path, 'utf8')
   t.strictSame(await faultsIn(text), [])
+  t.strictSame(await faultsIn(withForgedTrail(text, older())), [])
   // a plan that is edited by hand and approved at once leaves no line of its edit
   t.strictSame(
     await faultsIn(text.replace(/(plan_written .*plan_sha256=)\w+/, `$1${'0'.repeat(64)}`)),
