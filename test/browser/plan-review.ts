@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core'
 import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
 import { axeViolations } from '../fixtures/browser-axe.ts'
 import { serveSample } from '../fixtures/browser-service.ts'
-import { agentFiles, plannedBy } from '../fixtures/plain-agents.ts'
-import { must, planned, step } from '../fixtures/session-client.ts'
+import { agentFiles, committed, plannedBy } from '../fixtures/plain-agents.ts'
+import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 
 const PLAN = `## Hypothesis
 
@@ -106,6 +106,35 @@ inBrowser(
     t.strictSame(await axeViolations(page), [])
   },
 )
+
+inBrowser('only plans that were read are approved together', async (t, visitor) => {
+  const service = await serveSample(t, committed)
+  const plan = (title: string) => planned(service, { runbook: step('true'), fields: { title } })
+  const [ash, elm, oak, yew] = [
+    await plan('Ash'),
+    await plan('Elm'),
+    await plan('Oak'),
+    await plan('Yew, not read'),
+  ]
+  const page = await visitor.open(`${service.url}/inbox`)
+  for (const ref of [ash, elm, oak]) {
+    await page.goto(`${service.url}/case/${ref.case_id}/session/1`)
+    await eventually(async () => (await must(service, 'GET', `${ref.path}/seen`)).seen === true)
+  }
+  await page.goto(`${service.url}/inbox`)
+  const offer = page.locator('#approve-seen')
+  await offer.getByRole('button', { name: 'Approve 3 plans you have read' }).waitFor()
+  const { plan: text } = await must(service, 'GET', oak.path)
+  await must(service, 'PUT', `${oak.path}/plan`, { plan: text.replace('true', 'false') })
+  const button = offer.getByRole('button', { name: 'Approve 2 plans you have read' })
+  await button.waitFor()
+  t.match(await offer.innerText(), /Oak: its plan changed after you read it/)
+  await button.click()
+  await page.getByText('Approved 2 plans.').waitFor()
+  for (const ref of [ash, elm]) await reaches(service, ref, 'complete')
+  for (const ref of [oak, yew])
+    t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+})
 
 inBrowser('a form in the plan opens wholly above the bar with Approve', async (t, visitor) => {
   const service = await serveSample(t)
