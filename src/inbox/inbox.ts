@@ -4,8 +4,7 @@ import type { Inbox } from '../http/deps.ts'
 import { newestFirst, type OwnInboxDeps, ownInbox } from '../http/inbox-items.ts'
 import type { InboxJson } from '../http/schemas/inbox.ts'
 import { findWorkspaces, type KnownWorkspace } from '../state/known-workspaces.ts'
-import type { Part } from './part.ts'
-import { createWorkspaceReader, type WorkspaceReader } from './workspace-reader.ts'
+import { createWorkspaceReader, type Part, type WorkspaceReader } from './workspace-reader.ts'
 
 /** How often workspaces are asked while somebody watches. */
 const WATCH_MS = 400

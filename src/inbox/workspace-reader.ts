@@ -1,21 +1,27 @@
+import { basename } from 'node:path'
 import { createClient } from '../client/client.ts'
 import { sendInProcess } from '../client/in-process.ts'
 import { ConnectionLost, httpRequest } from '../client/request.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { itemPage } from '../http/inbox-items.ts'
-import { inbox } from '../http/schemas/inbox.ts'
+import { type InboxItemJson, type InboxWorkspaceJson, inbox } from '../http/schemas/inbox.ts'
 import { AppError } from '../model/app-error.ts'
 import { quoteForShell } from '../runners/shell-quote.ts'
 import { findFolders } from '../settings/folders.ts'
 import type { KnownWorkspace } from '../state/known-workspaces.ts'
 import { askOwner } from '../state/owner/find-owner.ts'
-import { emptyPart, type Part } from './part.ts'
 
 /** How long a service may take to answer. */
 const ANSWER_MS = 3_000
 /** Files are read again after this many times as long as reading them took. */
 const FILES_PAUSE = 20
 const FILES_PAUSE_MS = 1_000
+
+/** One workspace with what waits there. */
+export interface Part {
+  workspace: InboxWorkspaceJson
+  items: readonly InboxItemJson[]
+}
 
 export interface WorkspaceReader {
   /** The present part. `isWatch`: files may be those of a moment ago. */
@@ -89,6 +95,24 @@ export function createWorkspaceReader(log: (line: string) => void): WorkspaceRea
       return running
     },
   }
+}
+
+/** A workspace without an answer. */
+function emptyPart(
+  { root, memoryRoot }: KnownWorkspace,
+  state: InboxWorkspaceJson['state'],
+  message: string,
+): Part {
+  const workspace = {
+    name: basename(root),
+    root,
+    memory_root: memoryRoot,
+    state,
+    url: null,
+    waiting: 0,
+    message,
+  }
+  return { workspace, items: [] }
 }
 
 /** Checks what a service said; it must be of this memory root. Addresses are made from that of the service. */
