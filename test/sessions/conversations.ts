@@ -256,7 +256,7 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
     /patch$/.test(artifact),
   )
   t.match(patch.note, '3 files, +2 −1, with what changed before the plan was approved')
-  t.match(recordOf(app, session), /diff_taken .*files=3 .*from_start=true/)
+  t.match(recordOf(app, session), /session_completed diff=\{.*"files":3,.*"from_start":true/)
   const proof = await must(app, 'POST', `/cases/${case_id}/proof`, {
     type: 'diff',
     artifact: patch.artifact,

@@ -112,7 +112,7 @@ t.test(
     )
     const text = recordOf(service, ref)
     t.match(text, /session_sealed sha256=[0-9a-f]{64}\n\n<\/details>\n$/)
-    t.match(text, /diff_taken diff=null reason=/)
+    t.match(text, / diff=\{"reason":/)
     t.strictSame(
       events.slice(-3).map(({ event_type }) => event_type),
       ['agent_completed', 'session_state_changed', 'session_sealed'],

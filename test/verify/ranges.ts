@@ -90,7 +90,7 @@ t.test('of one piece of work', async (t) => {
     record.git('init', '--quiet')
     record.commit('Cases')
     const text = readFileSync(session(repo, 1), 'utf8')
-    repo.edit(session(repo, 1), /\d+\. \S+ tests_read .*\n/, '')
+    repo.edit(session(repo, 1), /\d+\. \S+ step_finished .*\n/, '')
     const { commits, notes } = await repo.verify(LAST)
     t.strictSame(notes, [], 'one in a repository of its own is compared with that history')
     t.ok(commits[0]!.claims[0]!.failures.some(({ code }) => code === 'seal_broken'))
