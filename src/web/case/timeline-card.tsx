@@ -35,7 +35,7 @@ export function TimelineCard({ data }: { data: CasePageData }) {
       {items.length === 0 && <p class="muted">Nothing yet.</p>}
       {list(first)}
       {folded.length > 0 && (
-        <details class="timeline-fold" id="more-history">
+        <details class="timeline-fold show-more" id="more-history">
           <summary>Show {counted(folded.length, 'more entry', 'more entries')}</summary>
           {left > 0 && (
             <p class="muted small">

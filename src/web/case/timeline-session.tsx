@@ -1,4 +1,4 @@
-import { counted } from '../../model/amounts.ts'
+import { testsText } from '../../model/amounts.ts'
 import { providerText, type Session } from '../../model/session.ts'
 import { durationsText, sessionDurations, stepsTime } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
@@ -67,9 +67,7 @@ function SessionFacts({ session, data }: SessionFactsProps) {
       {state === 'failed' ? (
         <span class="bad-text">{failureText(session)}</span>
       ) : tests ? (
-        <span class={tests.failed > 0 ? 'bad-text' : 'good-text'}>
-          {tests.passed} of {counted(tests.run, 'test')} passed
-        </span>
+        <span class={tests.failed > 0 ? 'bad-text' : 'good-text'}>{testsText(tests)}</span>
       ) : (
         <span class={TONES[state]}>{isInLine ? IN_LINE : stateLabel(state)}</span>
       )}

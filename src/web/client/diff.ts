@@ -1,6 +1,9 @@
-import { saveLayout, storedLayout } from './diff-layout.ts'
 import { notify } from './notices.ts'
-import { refresh } from './refresh.ts'
+import { fetchPage, refresh } from './refresh.ts'
+import { scrollInto } from './scroll-into.ts'
+import { remember, remembered } from './storage.ts'
+
+const LAYOUT = 'diff'
 
 /**
  * Diffs: files that are loaded when they are needed, the tree that follows the reader, and
@@ -28,19 +31,13 @@ function begin(): void {
   document.addEventListener('keydown', onKey, true)
   window.addEventListener('hashchange', openTarget)
   for (const moving of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
-    window.addEventListener(moving, unpin, { passive: true })
+    window.addEventListener(moving, () => (pinned = undefined), { passive: true })
 }
 
-const filesOf = (within: ParentNode = document) => [
-  ...within.querySelectorAll<HTMLElement>('.file[data-file]'),
-]
+const allFiles = () => [...document.querySelectorAll<HTMLElement>('.file[data-file]')]
 
 function fold(file: HTMLElement, isFolded: boolean): void {
   file.querySelector(':scope > details')?.toggleAttribute('open', !isFolded)
-}
-
-function treeLink(file: HTMLElement): HTMLElement | null {
-  return document.querySelector<HTMLElement>(`.tree-file[href="#${file.id}"]`)
 }
 
 /* Lines that come later */
@@ -50,10 +47,9 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   if (!place || link.getAttribute('aria-busy') === 'true') return
   link.setAttribute('aria-busy', 'true')
   try {
-    const response = await fetch(link.href, { headers: { accept: 'text/html' } })
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    const lines = page.getElementById(place.id)
-    if (!response.ok || !lines) throw new Error(`no lines at ${link.href}`)
+    const { page } = await fetchPage(link.href)
+    const lines = page?.getElementById(place.id)
+    if (!lines) throw new Error(`no lines at ${link.href}`)
     // a refresh would bring the link again
     place.dataset.keep = ''
     place.replaceChildren(...lines.childNodes)
@@ -94,10 +90,6 @@ function showFile(hash: string): void {
   pinned = file
 }
 
-function unpin(): void {
-  pinned = undefined
-}
-
 /* What the reader is looking at */
 
 let nearing: IntersectionObserver | undefined
@@ -106,7 +98,7 @@ let reading: IntersectionObserver | undefined
 function watchFiles(): void {
   nearing ??= new IntersectionObserver(onNear, { rootMargin: '100% 0px' })
   reading ??= new IntersectionObserver(onRead, { rootMargin: '-60px 0px -80% 0px' })
-  for (const file of filesOf()) reading.observe(file)
+  for (const file of allFiles()) reading.observe(file)
   for (const link of document.querySelectorAll('a[data-load=auto]')) nearing.observe(link)
   for (const lines of document.querySelectorAll<HTMLElement>('.file-lines')) startLines(lines)
 }
@@ -131,22 +123,13 @@ function onRead(entries: readonly IntersectionObserverEntry[]): void {
 
 /** Marks the file at the top of the window in the tree, and scrolls the tree to it. */
 function showCurrent(): void {
-  const file = filesOf().find((each) => inSight.has(each))
-  const link = file && treeLink(file)
+  const file = allFiles().find((each) => inSight.has(each))
+  const link = file && document.querySelector<HTMLElement>(`.tree-file[href="#${file.id}"]`)
   for (const other of document.querySelectorAll('.tree-file[aria-current]'))
     if (other !== link) other.removeAttribute('aria-current')
   if (!link || link.hasAttribute('aria-current')) return
   link.setAttribute('aria-current', 'true')
-  showInTree(link)
-}
-
-/** `scrollIntoView` would scroll the page, too. */
-function showInTree(link: HTMLElement): void {
-  const tree = link.closest<HTMLElement>('.diff-tree')
-  if (!tree || tree.scrollHeight <= tree.clientHeight) return
-  const [own, all] = [link.getBoundingClientRect(), tree.getBoundingClientRect()]
-  if (own.top < all.top) tree.scrollTop -= all.top - own.top + 40
-  else if (own.bottom > all.bottom) tree.scrollTop += own.bottom - all.bottom + 40
+  scrollInto(link.closest('.diff-tree'), link, 40)
 }
 
 /* Lines */
@@ -179,7 +162,7 @@ function onKey(event: KeyboardEvent): void {
 /* Unified or split */
 
 function useStoredLayout(): void {
-  const layout = storedLayout()
+  const layout = remembered(LAYOUT)
   const address = new URL(location.href)
   if (layout !== 'split' || address.searchParams.has('diff')) return
   if (window.matchMedia('(width < 44rem)').matches) return
@@ -201,5 +184,5 @@ function onClick(event: MouseEvent): void {
     void load(link)
   }
   const layout = target.closest<HTMLElement>('a[data-layout]')
-  if (layout) saveLayout(layout.dataset.layout!)
+  if (layout) remember(LAYOUT, layout.dataset.layout!)
 }

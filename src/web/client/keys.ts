@@ -1,6 +1,7 @@
 import { showKeysHelp } from './keys-help.tsx'
+import { remember, remembered } from './storage.ts'
 
-const OFF = 'casefile.keys'
+const KEYS = 'keys'
 
 /**
  * Keys: `data-key` on a link, button or field names the key that leads to it. Links and buttons are clicked, fields get
@@ -50,7 +51,7 @@ function activate(target: HTMLElement): void {
   } else target.click()
 }
 
-export interface PageAction {
+interface PageAction {
   key: string
   name: string
   /** It is a link of the header. */
@@ -92,7 +93,7 @@ function withKeys(): HTMLElement[] {
   )
 }
 
-export function showHelp(): void {
+function showHelp(): void {
   const hasRows = document.querySelector('[data-row]') !== null
   const keys = pageActions().map(({ key, name }): [string, string] => [key, name])
   const rowKeys: [string, string][] = [
@@ -127,28 +128,11 @@ function announce(): void {
   }
 }
 
-/** Stored for all pages of this browser, unless it blocks storage. */
-export function areOn(): boolean {
-  try {
-    return localStorage.getItem(OFF) !== 'off'
-  } catch {
-    return isOnHere
-  }
+function areOn(): boolean {
+  return remembered(KEYS) !== 'off'
 }
 
-export function turnKeys(on: boolean): void {
-  isOnHere = on
-  storeChoice(on)
+function turnKeys(on: boolean): void {
+  remember(KEYS, on ? null : 'off')
   announce()
 }
-
-function storeChoice(on: boolean): void {
-  try {
-    if (on) localStorage.removeItem(OFF)
-    else localStorage.setItem(OFF, 'off')
-  } catch {
-    // then it applies to this page only
-  }
-}
-
-let isOnHere = true

@@ -1,4 +1,4 @@
-import { store, stored } from './tab-storage.ts'
+import { store, stored } from './storage.ts'
 
 const ADDRESS = 'list-address'
 const ROW = 'list-row'

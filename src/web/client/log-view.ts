@@ -1,6 +1,8 @@
+import { remember, remembered } from './storage.ts'
+
 /** What the output of a session and the page of a log have in common: wrapping, numbers that are links, a marked line. */
 
-const WRAP = 'casefile.wrap'
+const WRAP = 'wrap'
 
 /** Lines wrap unless the reader has turned that off, for all pages of this browser. */
 export function startWrapping(): void {
@@ -8,34 +10,16 @@ export function startWrapping(): void {
     document.documentElement.classList.toggle('no-wrap', !wraps)
     document.getElementById('wrap')?.setAttribute('aria-pressed', String(wraps))
   }
-  show(setting() !== 'off')
-  document.addEventListener('refreshed', () => show(setting() !== 'off'))
+  const showChosen = () => show(remembered(WRAP) !== 'off')
+  showChosen()
+  document.addEventListener('refreshed', showChosen)
   document.addEventListener('click', (event) => {
     const button = (event.target as Element).closest('#wrap')
     if (!button) return
     const wraps = button.getAttribute('aria-pressed') !== 'true'
-    remember(wraps ? 'on' : 'off')
+    remember(WRAP, wraps ? 'on' : 'off')
     show(wraps)
   })
-}
-
-let here = 'on'
-
-function setting(): string {
-  try {
-    return localStorage.getItem(WRAP) ?? here
-  } catch {
-    return here // the browser blocks storage: the setting lasts as long as the page
-  }
-}
-
-function remember(value: string): void {
-  here = value
-  try {
-    localStorage.setItem(WRAP, value)
-  } catch {
-    // as above
-  }
 }
 
 /** A click on a number of these lines. The numbers are drawn by the style sheet: a click left of the text. */

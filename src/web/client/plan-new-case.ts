@@ -2,7 +2,7 @@ import { usualSessionType } from '../../model/case-state.ts'
 import { lockForm } from './form-fields.ts'
 import { showError } from './forms.tsx'
 import { type Problem, send } from './send.ts'
-import { store, stored } from './tab-storage.ts'
+import { store, stored } from './storage.ts'
 
 const FAILED = 'not-planned'
 

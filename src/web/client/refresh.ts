@@ -76,26 +76,30 @@ async function work(): Promise<boolean> {
 /** Whether the service answered. */
 async function once(): Promise<boolean> {
   lastStart = performance.now()
-  let html: string
-  try {
-    const response = await fetch(addressOf(), {
-      headers: { accept: 'text/html' },
-      cache: 'no-cache',
-    })
-    if (response.status === 404) {
-      showDeleted()
-      return true
-    }
-    if (!response.ok) return false
-    html = await response.text()
-  } catch {
-    return false // the service is away, or went while it answered
+  const { page: next, status } = await fetchPage(addressOf())
+  if (status === 404) {
+    showDeleted()
+    return true
   }
+  if (!next) return false
   hideDeleted()
-  const next = new DOMParser().parseFromString(html, 'text/html')
   for (const listener of listeners) listener(next)
   show(next)
   return true
+}
+
+/** Null for a page with an error; status 0 if the service is away, or went while it answered. */
+export async function fetchPage(
+  address: string,
+): Promise<{ page: Document | null; status: number }> {
+  try {
+    const response = await fetch(address, { headers: { accept: 'text/html' }, cache: 'no-cache' })
+    const { ok, status } = response
+    const html = await response.text()
+    return { page: ok ? new DOMParser().parseFromString(html, 'text/html') : null, status }
+  } catch {
+    return { page: null, status: 0 }
+  }
 }
 
 function show(next: Document): void {

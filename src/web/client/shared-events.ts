@@ -52,10 +52,9 @@ export function sendNote(name: string, value: unknown): void {
 /**
  * Joins the one stream of events that all tabs of this browser share, as a browser has six connections to a host. The
  * tab with the lock has the connection, also while it is hidden, and passes events on; if it is closed, the next one
- * takes over. A browser without locks (no secure context) connects each visible tab by itself.
+ * takes over.
  */
 export function joinSharedEvents(names: readonly string[], listener: Listener): void {
-  const canShare = 'locks' in navigator && 'BroadcastChannel' in window
   let channel: BroadcastChannel | null = null
   let leaving: AbortController | null = null
   let stream: { close(): void; isOpen(): boolean } | null = null
@@ -69,10 +68,6 @@ export function joinSharedEvents(names: readonly string[], listener: Listener): 
     leaving = new AbortController()
     heardAt = performance.now()
     isKnown = false
-    if (!canShare) {
-      connect()
-      return
-    }
     channel = new BroadcastChannel(NAME)
     channel.onmessage = ({ data }) => receive(data as Message)
     post = (message) => channel?.postMessage(message)
@@ -153,12 +148,6 @@ export function joinSharedEvents(names: readonly string[], listener: Listener): 
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) join()
   })
-  if (!canShare) {
-    document.addEventListener('visibilitychange', () => {
-      if (document.hidden) leave()
-      else join()
-    })
-  }
   join()
 }
 

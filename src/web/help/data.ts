@@ -13,7 +13,7 @@ export interface HelpPage {
   title: string
 }
 
-export interface HelpGroup {
+interface HelpGroup {
   title: string
   pages: HelpPage[]
 }

@@ -2,6 +2,7 @@ import { numberText } from '../../model/amounts.ts'
 import { FILTERED, type FilterName, type NamedField } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { STATE_GROUP_LABELS, STATE_GROUPS, stateLabel } from '../../model/state-groups.ts'
+import { Field } from '../shell/field.tsx'
 import type { Listing } from './data.ts'
 import { type Filters, hasFilters, listAddress, type Words } from './filters.ts'
 
@@ -78,8 +79,7 @@ function FieldSelect({ field, words, filters }: FieldSelectProps) {
   const id = `filter-${name}`
   const label = LABELS[name] ?? ((text) => text)
   return (
-    <div class="field">
-      <label for={id}>{field.label}</label>
+    <Field id={id} label={field.label}>
       <select id={id} name={name}>
         <option value="" selected={value === ''}>
           Any
@@ -90,7 +90,7 @@ function FieldSelect({ field, words, filters }: FieldSelectProps) {
           </option>
         ))}
       </select>
-    </div>
+    </Field>
   )
 }
 

@@ -12,7 +12,7 @@ import { readStderrMarks } from '../../runners/output/stderr-marks.ts'
 import { chunkWith, indexLog, type LogChunk, type LogIndex } from './log-index.ts'
 import type { LogLine } from './log-lines.tsx'
 
-export interface LogAddress {
+interface LogAddress {
   layout: HttpDeps['layout']
   caseId: string
   artifact: string

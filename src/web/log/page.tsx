@@ -1,5 +1,5 @@
 import type { HttpDeps } from '../../http/deps.ts'
-import { sizeText } from '../../model/amounts.ts'
+import { numberText, sizeText } from '../../model/amounts.ts'
 import { type CaseContents, gateOf } from '../../model/case-contents.ts'
 import type { Session } from '../../model/session.ts'
 import { hasEnded } from '../../model/session-state.ts'
@@ -34,6 +34,8 @@ interface LogPageData {
   contents: CaseContents
   session: Session
   artifact: string
+  /** Of the page. */
+  address: string
   index: LogIndex
   query: LogQuery
   /** The step is still printing it. */
@@ -72,6 +74,7 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
     contents,
     session,
     artifact,
+    address: logPage(contents.case.id, session.number, artifact),
     index,
     query,
     isGrowing,
@@ -94,14 +97,13 @@ async function loadCandidate(request: LogRequest): Promise<CandidateRow | null> 
 
 /** A log as a terminal shows it. A long one comes in pages. */
 export function LogPage({ data, assets }: { data: LogPageData; assets: PageAssets }) {
-  const { contents, session, artifact, index, isGrowing, report, query, candidate } = data
+  const { contents, session, artifact, address, index, isGrowing, report, query, candidate } = data
   const { id, title } = contents.case
   const above = [
     ...pathTo(id, title),
     { href: sessionPage(id, session.number), text: `Session ${session.number}` },
   ]
   const file = artifactFile(session, artifact)
-  const address = logPage(id, session.number, artifact)
   const showsTests = report !== null && !isRaw(query)
   return (
     <Page title={`${artifact}: ${title}`} assets={assets} kind="log">
@@ -109,9 +111,7 @@ export function LogPage({ data, assets }: { data: LogPageData; assets: PageAsset
         <Breadcrumbs above={above} current={artifact} />
         <h1 tabindex={-1}>{artifact}</h1>
         <p class="facts">
-          <span>
-            {index.lines.toLocaleString('en')} {index.lines === 1 ? 'line' : 'lines'}
-          </span>
+          <span>{linesText(index.lines)}</span>
           <span>{sizeText(index.size)}</span>
           <a href={file} download={artifact}>
             Download
@@ -147,6 +147,10 @@ function isRaw({ view, line, page, filter, errorAfter }: LogQuery): boolean {
   return line !== null || page !== null || filter !== '' || errorAfter !== null
 }
 
+function linesText(count: number): string {
+  return `${numberText(count)} ${count === 1 ? 'line' : 'lines'}`
+}
+
 /** The most tests that a report gives by name, or nearly so. */
 const MAX_TESTS = 5500
 
@@ -172,12 +176,12 @@ function RawView({ data }: { data: LogPageData }) {
         <p class="notice" id="no-more-errors">
           {query.errorAfter === 0
             ? 'No line looks like an error.'
-            : `No more errors after line ${query.errorAfter.toLocaleString('en')}.`}
+            : `No more errors after line ${numberText(query.errorAfter)}.`}
         </p>
       )}
       {filtered && <FilterSummary data={data} filtered={filtered} />}
       {!filtered && chunk?.isMidLine && (
-        <p class="muted small">This page begins within line {chunk.line.toLocaleString('en')}.</p>
+        <p class="muted small">This page begins within line {numberText(chunk.line)}.</p>
       )}
       <pre class={filtered ? 'terminal log-lines filtered' : 'terminal log-lines'} id="log-lines">
         {filtered ? (
@@ -193,8 +197,7 @@ function RawView({ data }: { data: LogPageData }) {
 
 /** Above the lines; it stays in sight. */
 function LogTools({ data }: { data: LogPageData }) {
-  const { contents, session, artifact, index, query, filtered, chunk } = data
-  const address = logPage(contents.case.id, session.number, artifact)
+  const { address, index, query, filtered, chunk } = data
   const before = query.errorAfter ?? query.line ?? (chunk?.line ?? 1) - 1
   return (
     <div class="log-tools row" id="log-tools">
@@ -262,25 +265,24 @@ export function WrapButton() {
 }
 
 function FilterSummary({ data, filtered }: { data: LogPageData; filtered: FilteredLines }) {
-  const { contents, session, artifact } = data
+  const { address } = data
   const { lines, total } = filtered
   const cut = total > lines.length
   return (
     <p class="facts" id="filter-summary">
       <span>
-        {total.toLocaleString('en')} {total === 1 ? 'line' : 'lines'} with "{data.query.filter}"
-        {cut && `; here are the first ${lines.length.toLocaleString('en')}`}
+        {linesText(total)} with "{data.query.filter}"
+        {cut && `; here are the first ${numberText(lines.length)}`}
       </span>
-      <a href={`${logPage(contents.case.id, session.number, artifact)}?view=raw`}>Show all lines</a>
+      <a href={`${address}?view=raw`}>Show all lines</a>
     </p>
   )
 }
 
 /** Leads to the line among those around it. */
 function FilteredLine({ data, each }: { data: LogPageData; each: LogLine }) {
-  const { contents, session, artifact } = data
+  const { address } = data
   const { number } = each
-  const address = logPage(contents.case.id, session.number, artifact)
   return (
     <span class="filtered-line">
       <a href={`${address}?view=raw&line=${number}#L${number}`} aria-label={`Line ${number}`}>
@@ -292,9 +294,8 @@ function FilteredLine({ data, each }: { data: LogPageData; each: LogLine }) {
 }
 
 function ChunkNav({ data }: { data: LogPageData }) {
-  const { contents, session, artifact, index, chunk } = data
+  const { address, index, chunk } = data
   if (!chunk) return null
-  const address = logPage(contents.case.id, session.number, artifact)
   const at = index.chunks.indexOf(chunk)
   const next = index.chunks[at + 1]
   const last = next ? next.line - (next.isMidLine ? 0 : 1) : index.lines
@@ -307,8 +308,7 @@ function ChunkNav({ data }: { data: LogPageData }) {
   return (
     <nav class="log-pages row" aria-label="Pages of the log">
       <span>
-        Lines {chunk.line.toLocaleString('en')}–{last.toLocaleString('en')} of{' '}
-        {index.lines.toLocaleString('en')}
+        Lines {numberText(chunk.line)}–{numberText(last)} of {numberText(index.lines)}
       </span>
       {link(0, 'First')}
       {link(at - 1, 'Previous')}

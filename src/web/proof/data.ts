@@ -25,7 +25,7 @@ export interface ProofRow {
 }
 
 /** The beginning of what a proof shows. */
-export interface ProofPreview {
+interface ProofPreview {
   excerpt: ProofExcerpt
   size: number
 }

@@ -29,9 +29,9 @@ import { earlierPicture, isPicture, PictureComparison } from './picture.tsx'
 import { TextContent } from './proof-text.tsx'
 import {
   AcceptedReason,
+  countsText,
   Meets,
   ProofTimes,
-  testsText,
   Verdict,
   VerifyForm,
 } from './proof-verdict.tsx'
@@ -81,7 +81,7 @@ export async function ProofPage(props: ProofPageProps) {
               session {session.number}, {session.type}
             </a>
           )}
-          {proof.tests && <span>{testsText(proof.tests)}</span>}
+          {proof.tests && <span>{countsText(proof.tests)}</span>}
           {isPicture(proof) ? (
             <>
               <span>

@@ -4,7 +4,7 @@ import { pictureText } from '../../model/picture.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
 import { Isolated } from '../shell/isolated.tsx'
 import type { ProofRow } from './data.ts'
-import { AcceptedReason, Meets, ProofTimes, testsText, Verdict } from './proof-verdict.tsx'
+import { AcceptedReason, countsText, Meets, ProofTimes, Verdict } from './proof-verdict.tsx'
 import { ProofShort } from './proof-view.tsx'
 
 interface ProofItemProps {
@@ -44,7 +44,7 @@ export function ProofItem({ row, gate, isFolded = false }: ProofItemProps) {
         )}
         {proof.image && <span>{pictureText(proof.image)}</span>}
         {content && <span>{sizeText(proof.image?.bytes ?? content.size)}</span>}
-        {proof.tests && <span>{testsText(proof.tests)}</span>}
+        {proof.tests && <span>{countsText(proof.tests)}</span>}
         <ProofTimes proof={proof} verified={verified} />
         {content && !proof.image && (
           <a href={`${page}?view=raw`}>

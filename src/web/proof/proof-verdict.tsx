@@ -1,4 +1,4 @@
-import { counted } from '../../model/amounts.ts'
+import { testsText } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
 import { meetsText } from '../../model/suggest-proof.ts'
@@ -21,9 +21,8 @@ export function Meets({ proof, verified, gate }: { proof: Proof; verified: boole
   return <Isolated class="small muted" text={text} />
 }
 
-export function testsText({ run, passed, flaky }: ReportCounts): string {
-  const retried = flaky === undefined ? '' : `, ${flaky} flaky`
-  return `${passed} of ${counted(run, 'test')} passed${retried}`
+export function countsText(counts: ReportCounts): string {
+  return testsText(counts) + (counts.flaky === undefined ? '' : `, ${counts.flaky} flaky`)
 }
 
 /** Why the operator accepted a proof that would not count. */

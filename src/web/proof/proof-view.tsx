@@ -16,7 +16,7 @@ import type { Report } from './report-data.ts'
 import { TestTree } from './test-tree.tsx'
 
 /** What a proof shows: the tests of a report, the changes of a diff, or its text. */
-export type ProofContent =
+type ProofContent =
   | { kind: 'tests'; report: Report }
   | { kind: 'diff'; patch: string }
   | { kind: 'text'; text: string }

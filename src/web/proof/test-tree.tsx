@@ -80,17 +80,7 @@ function treeOf(tests: readonly ReportedTest[]): Suite {
 }
 
 function newSuite(name: string): Suite {
-  return {
-    name,
-    tests: [],
-    suites: new Map(),
-    counts: {
-      failed: 0,
-      flaky: 0,
-      passed: 0,
-      skipped: 0,
-    },
-  }
+  return { name, tests: [], suites: new Map(), counts: outcomesOf([]) }
 }
 
 interface SuiteProps {
@@ -222,10 +212,11 @@ function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
 }
 
 const SIGNS = { passed: '✓', flaky: '↻', failed: '✗', skipped: '–' }
+const TONES = { passed: 'good-text', flaky: 'muted', failed: 'bad-text', skipped: 'muted' }
 
 function Sign({ outcome }: { outcome: TestOutcome }) {
   return (
-    <span class={`test-sign ${outcome}`} role="img" aria-label={outcome}>
+    <span class={`test-sign ${TONES[outcome]}`} role="img" aria-label={outcome}>
       {SIGNS[outcome]}
     </span>
   )

@@ -1,9 +1,6 @@
-import { raw } from 'hono/html'
-import { visibleText } from '../../rendering/hidden-characters.ts'
-import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { GateLine } from '../case/gate-card.tsx'
-import { memoryPage } from '../shell/addresses.ts'
 import { Isolated } from '../shell/isolated.tsx'
+import { Prose } from '../shell/prose.tsx'
 import type { SessionPageData } from './data.ts'
 
 /** What the case asks for, and what would prove it: a plan is judged against that. */
@@ -19,7 +16,7 @@ export function CaseContext({ data }: { data: SessionPageData }) {
         </summary>
         <div class="case-text stack">
           {description.trim() !== '' && (
-            <Markdown caseId={id} text={description} prefix="text-case-" />
+            <Prose caseId={id} text={description} under={2} idPrefix="text-case-" />
           )}
           {gate.items.length > 0 && (
             <ul class="gate-items stack">
@@ -31,26 +28,11 @@ export function CaseContext({ data }: { data: SessionPageData }) {
           {instructions.trim() !== '' && (
             <details id="standing-instructions">
               <summary>Standing instructions</summary>
-              <Markdown caseId={id} text={instructions} prefix="text-rules-" />
+              <Prose caseId={id} text={instructions} under={2} idPrefix="text-rules-" />
             </details>
           )}
         </div>
       </details>
     </section>
-  )
-}
-
-async function Markdown(props: { caseId: string; text: string; prefix: string }) {
-  const { caseId, text, prefix } = props
-  const options = {
-    base: memoryPage(caseId, ''),
-    headingShift: /^ {0,3}# /m.test(text) ? 2 : 1,
-    idPrefix: prefix,
-  }
-  const html = await renderMarkdown(text, options)
-  return html === null ? (
-    <pre class="plain-text">{visibleText(text)}</pre>
-  ) : (
-    <div class="markdown">{raw(html)}</div>
   )
 }

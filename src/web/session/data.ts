@@ -258,7 +258,7 @@ async function renderPlan({
   }
 }
 
-export interface PlanComparison {
+interface PlanComparison {
   with: KeptRevision
   /** Whether the text of that revision is on this machine. */
   isKnown: boolean
@@ -298,7 +298,7 @@ async function compareWith(
   return { with: other, isKnown: text !== null, diff }
 }
 
-export interface RevisionRow extends KeptRevision {
+interface RevisionRow extends KeptRevision {
   /** Whether its text is here to be compared, as far as can be said without reading it. */
   isKept: boolean
 }

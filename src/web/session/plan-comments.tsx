@@ -143,10 +143,25 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
             />
           )}
           {sent ? (
-            <ReplyForm id={id} action={`${api}/replies`} />
+            <TextForm
+              id={`reply-${id}`}
+              label="Reply"
+              field="Reply"
+              method="POST"
+              action={`${api}/replies`}
+              submit="Reply"
+            />
           ) : (
             <>
-              <EditForm id={id} action={api} text={text} />
+              <TextForm
+                id={`edit-comment-${id}`}
+                label="Edit"
+                field="Comment"
+                method="PUT"
+                action={api}
+                submit="Save"
+                text={text}
+              />
               <ActionForm id={`delete-${id}`} method="DELETE" action={api} label="Delete" />
             </>
           )}
@@ -191,27 +206,29 @@ function ActionForm({ id, method, action, field, label }: ActionFormProps) {
   )
 }
 
-function ReplyForm({ id, action }: { id: string; action: string }) {
-  return (
-    <FormDisclosure id={`reply-${id}`} label="Reply" data-send="POST" action={action}>
-      <TextField id={`reply-${id}-text`} label="Reply" name="text" rows={2} required />
-      <FormActions submit="Reply" primary />
-    </FormDisclosure>
-  )
+interface TextFormProps {
+  id: string
+  /** Of the button that opens it, and of the field. */
+  label: string
+  field: string
+  method: 'POST' | 'PUT'
+  action: string
+  submit: string
+  text?: string
 }
 
-function EditForm({ id, action, text }: { id: string; action: string; text: string }) {
+function TextForm({ id, label, field, method, action, submit, text }: TextFormProps) {
   return (
-    <FormDisclosure id={`edit-comment-${id}`} label="Edit" data-send="PUT" action={action}>
+    <FormDisclosure id={id} label={label} data-send={method} action={action}>
       <TextField
-        id={`edit-comment-${id}-text`}
-        label="Comment"
+        id={`${id}-text`}
+        label={field}
         name="text"
-        rows={3}
+        rows={text === undefined ? 2 : 3}
         required
         text={text}
       />
-      <FormActions submit="Save" primary />
+      <FormActions submit={submit} primary />
     </FormDisclosure>
   )
 }

@@ -131,11 +131,11 @@ function StepItem({ row, id, hasPlan, isShort = false, number }: StepItemProps) 
       <div>
         <div class="step-line row">
           {plan && hasPlan ? <a href={`#step-${plan.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
-          <span class="step-state">
+          <span class="step-state small muted">
             {word}
             {row.wentOn ? ' (continued)' : ''}
           </span>
-          <span class="step-time">
+          <span class="step-time small muted">
             {state === 'running' && row.began !== null ? (
               <time class="clock" datetime={row.began} />
             ) : row.durationMs !== null ? (

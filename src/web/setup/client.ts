@@ -1,6 +1,7 @@
 import { isControlChanged, lockForm } from '../client/form-fields.ts'
 import { finish, showError } from '../client/forms.tsx'
 import { planNewCase } from '../client/plan-new-case.ts'
+import { fetchPage } from '../client/refresh.ts'
 import { type Problem, type Sent, send } from '../client/send.ts'
 
 const INTENT_FORM = 'new-intent-form'
@@ -57,12 +58,8 @@ async function load(again: boolean, page = location.href): Promise<void> {
   for (const place of places()) place.setAttribute('aria-busy', 'true')
   try {
     await fetch(`/agents/found${again ? '?again' : ''}`)
-    const response = await fetch(page, {
-      headers: { accept: 'text/html' },
-      cache: 'no-cache',
-    })
-    if (!response.ok) return
-    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const { page: next } = await fetchPage(page)
+    if (!next) return
     for (const [name, value] of Object.entries(setupForm(next)?.dataset ?? {}))
       if (value !== undefined) setupForm(document)!.dataset[name] = value
     for (const place of places()) {

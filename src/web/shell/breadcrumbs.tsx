@@ -10,7 +10,7 @@ interface BreadcrumbsProps {
 
 export function Breadcrumbs({ above, current }: BreadcrumbsProps) {
   return (
-    <nav class="crumbs" aria-label="Breadcrumb">
+    <nav class="crumbs small muted" aria-label="Breadcrumb">
       <ol>
         {above.map(({ href, text }) => (
           <li>

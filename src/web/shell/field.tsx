@@ -35,7 +35,7 @@ export function InputField(props: FieldProps & JSX.IntrinsicElements['input']) {
 
 /** A field of several lines, with the text that it begins with. */
 export function TextField(
-  props: FieldProps & JSX.IntrinsicElements['textarea'] & { text?: string },
+  props: FieldProps & JSX.IntrinsicElements['textarea'] & { text?: string | undefined },
 ) {
   const { label, hint, text, ...attributes } = props
   const { id } = attributes

@@ -62,7 +62,6 @@ function NextAct({ caseId, here, next }: NextActProps) {
     )
   switch (act) {
     case 'review_plan':
-      return here === ofSession ? null : link(ofSession)
     case 'watch':
       return here === ofSession ? null : link(ofSession)
     case 'edit_plan':

@@ -19,7 +19,7 @@ const ICONS = {
   other: 'favicon-other.svg',
 }
 
-export interface PageProps {
+interface PageProps {
   title: string
   assets: PageAssets
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
@@ -35,6 +35,7 @@ export interface PageProps {
 export function Page({ title, assets, live, kind, mark, children }: PageProps) {
   const { workspace } = assets
   const waiting = assets.waiting()
+  const current = (name: string) => (name === kind ? ({ 'aria-current': 'page' } as const) : {})
   return (
     <html lang="en">
       <head>
@@ -69,30 +70,20 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
             <bdi>{workspace}</bdi>
           </span>
           <nav aria-label="Main">
-            <a
-              href={CASES}
-              data-key="g"
-              data-key-name="Cases"
-              aria-current={kind === 'cases' ? 'page' : undefined}
-            >
+            <a href={CASES} data-key="g" data-key-name="Cases" {...current('cases')}>
               Cases
               <WaitingCount count={waiting} />
             </a>
             {(assets.hasInbox() || kind === 'inbox') && (
-              <a
-                href={INBOX}
-                data-key="i"
-                data-key-name="Inbox"
-                aria-current={kind === 'inbox' ? 'page' : undefined}
-              >
+              <a href={INBOX} data-key="i" {...current('inbox')}>
                 Inbox
               </a>
             )}
-            <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
+            <a href={NEW_CASE} data-key="n" {...current('new-case')}>
               New case
             </a>
             {assets.hasAgents() && (
-              <a href={AGENTS} aria-current={kind === 'agents' ? 'page' : undefined}>
+              <a href={AGENTS} {...current('agents')}>
                 Agents
               </a>
             )}
@@ -113,7 +104,7 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
             <kbd>Ctrl K</kbd>
           </button>
           <span id="live" class="live" role="status" data-keep />
-          <a class="site-docs" href={HELP} aria-current={kind === 'help' ? 'page' : undefined}>
+          <a class="site-docs" href={HELP} {...current('help')}>
             Help
           </a>
           <button type="button" class="quiet needs-script" data-help>

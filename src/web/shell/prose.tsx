@@ -11,19 +11,22 @@ interface ProseProps {
   text: string
   /** The level of the heading above it. */
   under: 1 | 2
+  /** Before the ids of its headings: no id of the page has it. */
+  idPrefix?: string
   /** Of the whole text: the blocks that will run. */
   steps?: readonly MarkedStep[] | undefined
 }
 
 /** Markdown of a case, rendered; as plain text if it is too complex to be rendered. */
-export async function Prose({ caseId, text, under, steps = [] }: ProseProps) {
+export async function Prose(props: ProseProps) {
+  const { caseId, text, under, idPrefix = 'text-', steps = [] } = props
   const { frontmatter, body } = splitFrontmatter(text)
   const headingShift = /^ {0,3}# /m.test(body) ? under : under - 1
   const above = text.slice(0, text.length - body.length).split('\n').length - 1
   const html = await renderMarkdown(body, {
     base: memoryPage(caseId, ''),
     headingShift,
-    idPrefix: 'text-',
+    idPrefix,
     steps: steps.map((step) => ({ ...step, line: step.line - above })),
   })
   return (

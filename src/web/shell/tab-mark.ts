@@ -1,4 +1,4 @@
-import type { Attention } from '../../model/attention.ts'
+import type { Attention, AttentionKind } from '../../model/attention.ts'
 import type { Session } from '../../model/session.ts'
 import { lineInQueue } from '../../model/trail.ts'
 
@@ -10,24 +10,18 @@ export interface TabMark {
 
 export const MARKS = { waits: '●', running: '▶', failed: '✗' } as const
 
+const OF_CASE: Partial<Record<AttentionKind, TabMark>> = {
+  plan: { kind: 'waits', text: 'plan ready' },
+  question: { kind: 'waits', text: 'question' },
+  blocked: { kind: 'waits', text: 'blocked' },
+  problem: { kind: 'waits', text: 'problem' },
+  failed: { kind: 'failed', text: 'failed' },
+  running: { kind: 'running', text: 'running' },
+  proof: { kind: 'waits', text: 'to verify' },
+}
+
 export function markOfCase(attention: Attention | null): TabMark | null {
-  switch (attention?.kind) {
-    case 'plan':
-      return { kind: 'waits', text: 'plan ready' }
-    case 'question':
-    case 'blocked':
-      return { kind: 'waits', text: attention.kind }
-    case 'problem':
-      return { kind: 'waits', text: 'problem' }
-    case 'failed':
-      return { kind: 'failed', text: 'failed' }
-    case 'running':
-      return { kind: 'running', text: 'running' }
-    case 'proof':
-      return { kind: 'waits', text: 'to verify' }
-    default:
-      return null
-  }
+  return (attention && OF_CASE[attention.kind]) ?? null
 }
 
 /** With the steps of its plan, in their order. */

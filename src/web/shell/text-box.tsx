@@ -54,7 +54,7 @@ export function terminalClass(text: string): string {
 const MAX_NUMBERED = 5000
 
 /** A step in a source: its lines are marked, and its facts stand above them. */
-export interface SourceStep {
+interface SourceStep {
   number: number
   id: string
   facts: readonly string[]

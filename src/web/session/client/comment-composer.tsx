@@ -10,7 +10,7 @@ interface ComposerProps {
   fields: readonly HiddenField[]
 }
 
-export interface HiddenField {
+interface HiddenField {
   name: string
   value: string
   /** How it is sent (form-fields.ts). */

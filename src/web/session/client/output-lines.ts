@@ -10,7 +10,7 @@ export interface NumberedText extends LogText {
 }
 
 /** Lines of output in a `<pre>`, the last of which may still grow. */
-export interface OutputLines {
+interface OutputLines {
   /** Adds text, and keeps at most `max` lines; returns how many were removed. */
   add(texts: readonly NumberedText[], max: number): number
   /** Removes the first lines. */

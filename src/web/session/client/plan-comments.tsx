@@ -19,7 +19,11 @@ import {
  * form below the line; the key `c` does so for a selection or the step that has the focus.
  */
 export function startPlanComments(): void {
-  const button = plusButton()
+  const button = element<HTMLButtonElement>(
+    <button type="button" class="comment-plus" id="comment-plus" data-own="" hidden>
+      +
+    </button>,
+  )
   let place: SelectedLines | null = null
   let pointer = { x: -1, y: -1 }
 
@@ -100,14 +104,6 @@ function showButtons(): void {
       ),
     )
   }
-}
-
-function plusButton(): HTMLButtonElement {
-  return element<HTMLButtonElement>(
-    <button type="button" class="comment-plus" id="comment-plus" data-own="" hidden>
-      +
-    </button>,
-  )
 }
 
 /** The top of the line at this height, or of its block. */

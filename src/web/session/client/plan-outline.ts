@@ -1,3 +1,4 @@
+import { scrollInto } from '../../client/scroll-into.ts'
 import { planText } from './plan-lines.ts'
 
 /** Marks in the outline where the reader is in the plan. */
@@ -31,14 +32,8 @@ function showCurrent(): void {
     if (link.hash === `#${current}`) {
       if (link.getAttribute('aria-current') !== 'true') {
         link.setAttribute('aria-current', 'true')
-        keepInSight(list, link)
+        scrollInto(list, link, 8)
       }
     } else link.removeAttribute('aria-current')
   }
-}
-
-function keepInSight(list: HTMLElement, link: HTMLElement): void {
-  const [box, item] = [list.getBoundingClientRect(), link.getBoundingClientRect()]
-  if (item.top < box.top) list.scrollTop -= box.top - item.top + 8
-  else if (item.bottom > box.bottom) list.scrollTop += item.bottom - box.bottom + 8
 }
