@@ -89,7 +89,6 @@ async function allDone({ connection }, paths) {
       const { state, output } = await connection.ask('GET', path)
       if (state === 'complete') break
       if (state === 'failed') throw new Error(output)
-      await connection.ask('GET', '/worktrees')
       await delay(LOOK_MS)
     }
   }

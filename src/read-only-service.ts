@@ -152,7 +152,6 @@ export async function openReadOnlyApp(
     running: new Set<string>(),
     sessions: only<HttpDeps['sessions']>({
       standing: () => null,
-      line: () => [],
       obstacle: () => null,
       walls: () => Promise.reject(new AppError('stopping', 'Only a running service knows that.')),
     }),

@@ -1,5 +1,4 @@
 import { Hono, type MiddlewareHandler, type Next } from 'hono'
-import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps, Inbox } from './deps.ts'
 import { type EndpointDeps, mount } from './endpoint.ts'
@@ -76,7 +75,6 @@ export function createApp(
     streams,
     inbox,
     broadcast: createBroadcast(service.eventLog),
-    webhookLocks: createKeyedMutex(),
     endpoints,
   }
   if (loadPages) app.get('/inbox', (c, next) => (prefersHtml(c) ? answerPage(c) : next())) // JSON at the same path

@@ -114,7 +114,7 @@ export function editPlan(contents: CaseContents, id: string, edit: PlanEdit, now
     throw new AppError(
       'wrong_state',
       lineInQueue(session.trail)
-        ? 'The plan is approved, and waits in line. Take it out of the line before you edit it (DELETE …/queue, casefile session queue <case> --cancel).'
+        ? 'The plan is approved, and waits in line. Take it out of the line before you edit it (DELETE …/queue, casefile session unqueue <case>).'
         : `The plan can be edited while it awaits approval; the session is ${session.state}.`,
     )
   }

@@ -26,8 +26,6 @@ export interface Queueing {
 /** The place in line of a session. */
 export interface Standing {
   job: Job
-  /** The folder that it waits for. */
-  folder: string
   /** What it waits for; null if it is about to start. */
   obstacle: Obstacle | null
   /** 1 is the next one. */
@@ -47,8 +45,6 @@ export interface Jobs {
   standing(sessionId: string): Standing | null
   /** Why a session could not start there now; null if it could. */
   obstacle(place: FolderUse): Obstacle | null
-  /** The jobs in line, the first one first. */
-  line(): Standing[]
   /** Runs the job's work; the job closes with it. */
   run(job: Job, work: () => Promise<void>): void
   close(job: Job): void
@@ -181,15 +177,6 @@ export function createJobs(deps: JobDeps): Jobs {
     })
   }
 
-  function standingOf(entry: Entry): Standing | null {
-    const { job, wanted } = entry
-    const folder = wanted ?? job.folder
-    if (!job.inLine || folder === null) return null
-    const obstacle = wanted === null ? null : obstacleOf(entry, wanted)
-    const before = obstacle?.by.filter(({ isWaiting }) => isWaiting) ?? []
-    return { job, folder, obstacle, position: before.length + 1 }
-  }
-
   return {
     async open(newJob, { queue, canWait } = { queue: false, canWait: true }) {
       if (newJob.isolated) limit = await parallel()
@@ -236,10 +223,12 @@ export function createJobs(deps: JobDeps): Jobs {
     },
     standing(sessionId) {
       const entry = jobs.get(sessionId)
-      return entry ? standingOf(entry) : null
+      if (!entry?.job.inLine || (entry.wanted ?? entry.job.folder) === null) return null
+      const obstacle = entry.wanted === null ? null : obstacleOf(entry, entry.wanted)
+      const before = obstacle?.by.filter(({ isWaiting }) => isWaiting) ?? []
+      return { job: entry.job, obstacle, position: before.length + 1 }
     },
     obstacle: (place) => findObstacle(place, claims(), limit),
-    line: () => [...jobs.values()].map(standingOf).filter((standing) => standing !== null),
     run(job, work) {
       void work()
         .catch((error: unknown) => onFailure(job, error))

@@ -95,8 +95,6 @@ export interface Sessions {
   walls(contents: CaseContents, session: Session): Promise<SessionWalls>
   /** Why a session could not start in that place now; null if it could. */
   obstacle(place: FolderUse): Obstacle | null
-  /** The sessions in line, the first one first. */
-  line(): Standing[]
   /** The place in line of a session; null if it does not wait. */
   standing(id: string): Standing | null
   /** Throws `bad_request` if there is neither a note nor a comment to send. */
@@ -344,7 +342,6 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
 
     walls: createExpectedWalls(deps),
     obstacle: jobs.obstacle,
-    line: jobs.line,
     standing: jobs.standing,
     lastNumber: numbers.last,
     runs: () => [...jobs.active(), ...conversations.runs()],

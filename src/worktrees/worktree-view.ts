@@ -44,15 +44,7 @@ export interface WorktreeView {
   reason: string | null
 }
 
-/** A worktree in a list. */
-export interface ListedWorktree extends WorktreeView {
-  session_id: string
-  case_id: string
-  number: number
-}
-
 export interface WorktreeReaders {
-  list(): Promise<ListedWorktree[]>
   /** Null for a session that has had no worktree. */
   view(session: Session): Promise<WorktreeView | null>
 }
@@ -170,24 +162,5 @@ function stateOf(
 
 /** The parts that only read. */
 export function readWorktrees(stateRoot: string): WorktreeReaders {
-  const notes = openWorktreeNotes(stateRoot)
-  return readersOf(
-    notes,
-    createWorktreeViews(notes, () => false),
-  )
-}
-
-export function readersOf(notes: WorktreeNotes, views: WorktreeViews): WorktreeReaders {
-  return {
-    async list() {
-      const found = await Promise.all(
-        (await notes.all()).map(async (note) => {
-          const { session_id, case_id, number } = note
-          return { session_id, case_id, number, ...(await views.lately(note)) }
-        }),
-      )
-      return found.sort((a, b) => (a.branch < b.branch ? -1 : 1))
-    },
-    view: views.of,
-  }
+  return { view: createWorktreeViews(openWorktreeNotes(stateRoot), () => false).of }
 }

@@ -1,5 +1,5 @@
 /**
- * The worktrees of isolated sessions on this machine: lists them, merges their work into the branch of the working
+ * The worktrees of isolated sessions on this machine: shows them, merges their work into the branch of the working
  * folder, and removes them. Nothing that exists only in a worktree is removed with it.
  */
 
@@ -20,7 +20,7 @@ import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
 import { applyBranch, recoverApply } from './apply.ts'
-import { createWorktreeViews, readersOf, type WorktreeReaders } from './worktree-view.ts'
+import { createWorktreeViews, type WorktreeReaders } from './worktree-view.ts'
 
 export interface WorktreesDeps {
   state: StateFolder
@@ -124,7 +124,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
   }
 
   return {
-    ...readersOf(notes, views),
+    view: views.of,
     apply: (caseId, id, asked) =>
       change(caseId, id, async (session) => {
         const note = await readyNote(session, asked)

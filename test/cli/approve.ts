@@ -246,11 +246,6 @@ t.test('approve waits in line where the folder is not free', async (t) => {
   await must(service, 'POST', `${first.path}/approve`)
   await reaches(service, first, 'executing')
 
-  t.match(await cli.run('session', 'queue'), {
-    code: 0,
-    stdout: '',
-    stderr: 'No session waits in line.\n',
-  })
   t.match(await cli.run('approve', 'second', '--yes'), {
     code: 1,
     stderr: /Session 1 of “The first” works in this working folder\. [\s\S]*--queue/,
@@ -265,20 +260,13 @@ t.test('approve waits in line where the folder is not free', async (t) => {
     stdout:
       /session 1 waits in line, after session 1 of “The first”\. Follow it with: casefile session watch/,
   })
-  t.match(await cli.run('session', 'queue'), {
-    code: 0,
-    stdout:
-      /^The second {2}\w{8} {2}session 1 {2}place 1 {2}here {2}after session 1 of “The first”\n$/,
-  })
-  t.match((await cli.run('session', 'queue', '--json')).json, [
-    { session_id: second.id, position: 1 },
-  ])
-  t.match(await cli.run('session', 'queue', 'second', '--cancel'), {
+  t.match((await cli.run('list')).stdout, /The second\t.*session 1 waits in line/)
+  t.match(await cli.run('session', 'unqueue', 'second'), {
     code: 0,
     stdout: 'session 1 is out of the line; nothing was run\n',
     stderr: /^Its plan waits: casefile approve \w{8} 1\n$/,
   })
-  t.match(await cli.run('session', 'queue', 'second', '--cancel'), {
+  t.match(await cli.run('session', 'unqueue', 'second'), {
     code: 1,
     stderr: /not in line/,
   })

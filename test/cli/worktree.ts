@@ -10,10 +10,6 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   git(root, 'init', '-q', '-b', 'main')
   writeFileSync(join(root, '.gitignore'), '/memory/\n')
   commit(root)
-  t.match(await cli.run('session', 'worktrees'), {
-    code: 0,
-    stderr: /no worktrees\nNext: casefile start/,
-  })
   const { json: made } = await cli.run('new', 'Red door', '--json')
   const book = '```sh run\necho paint > door.txt\n```\n'
   writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
@@ -30,11 +26,8 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   t.match(await cli.run('show', 'door', '1'), {
     stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile session apply/,
   })
-  const list = await cli.run('session', 'worktrees', '--json')
-  t.match(list.json, [{ branch: 'casefile/red-door-1', state: 'kept', ahead: 1 }])
-  t.match(await cli.run('session', 'worktrees'), {
-    stdout: /casefile\/red-door-1 +kept +1 ahead, 0 behind/,
-  })
+  const { worktree } = (await cli.run('show', 'door', '1', '--json')).json
+  t.match(worktree, { branch: 'casefile/red-door-1', state: 'kept', ahead: 1 })
   t.match(await cli.run('session', 'apply', 'door', '--json'), { code: 2 })
   t.match(await cli.run('session', 'apply', 'door', '--yes'), {
     code: 0,
@@ -44,6 +37,6 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   t.notMatch((await cli.run('prove', 'door')).stderr, missing, 'once it is applied')
   const discarded = await cli.run('session', 'discard', 'door', '1', '--yes')
   t.match(discarded, { stdout: /discarded the worktree of session 1; and its branch/ })
-  t.notOk(existsSync(list.json[0].path))
+  t.notOk(existsSync(worktree.path))
   t.match(await cli.run('session', 'discard', made.id), { code: 2 })
 })

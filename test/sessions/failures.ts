@@ -11,7 +11,7 @@ import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/run-recorder.ts'
 import { createRunRows } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
-import { finished, must, planned, step } from '../fixtures/session-client.ts'
+import { finished, inLine, must, planned, step } from '../fixtures/session-client.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -70,7 +70,7 @@ t.test(
       t.match(service.log.pop(), /could not record its work: .*no such disk/)
       t.strictSame(service.log, [])
     }
-    t.strictSame(await must(service, 'GET', '/queue'), [])
+    t.strictSame(await inLine(service), [])
   },
 )
 

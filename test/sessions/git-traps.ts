@@ -205,7 +205,6 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
       const { session, ref } = await ran(service, step(script), { fields })
       t.equal(session.state, 'complete', session.output)
       await must(service, 'GET', ref.path)
-      await must(service, 'GET', '/worktrees')
       await service.request('POST', `${ref.path}/apply`)
       const { changes } = (await must(service, 'GET', approvalOf(session))).folder
       if (!('isolation' in fields)) t.match(changes, [{ file: '.gitmodules', kind: 'untracked' }])

@@ -101,8 +101,7 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
       `history of ${name}`,
     )
   }
-  for (const { session_id, case_id } of await must(client, 'GET', '/worktrees'))
-    await must(client, 'POST', `/cases/${case_id}/sessions/${session_id}/discard`)
+  for (const { ref } of sessions) await client.request('POST', `${ref.path}/discard`)
   check(client, 'the end')
   t.strictSame(readdirSync(join(stateDir, 'worktrees')), [])
   t.equal(git(root, 'worktree', 'list').trim().split('\n').length, 1)

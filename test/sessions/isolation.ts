@@ -35,7 +35,6 @@ const service = await withRepository(t, { 'casefile.md': '---\nisolation: worktr
 const { root } = service
 
 const worktreeOf = ({ stateDir }: TestService, { id }: Ref) => join(stateDir, 'worktrees', id)
-const listed = () => must(service, 'GET', '/worktrees')
 const branches = () =>
   git(root, 'branch', '--format=%(refname:short)', '--list', 'casefile/*').trim().split('\n')
 
@@ -117,7 +116,6 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   t.equal(git(root, 'worktree', 'list').trim().split('\n').length, 1)
   t.strictSame(branches(), [''])
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'missing', path: null } })
-  t.strictSame(await listed(), [])
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
   t.match(
     history,
@@ -174,7 +172,9 @@ echo new > new.txt`),
   await refused(['src/b.txt'], /uncommitted changes on main/)
   commit(root)
   await refused(['src/b.txt'], /both changed src\/b\.txt/)
-  t.match(await listed(), [{ behind: 1, conflicts: ['src/b.txt'], case_id: ref.case_id }])
+  t.match(await must(service, 'GET', ref.path), {
+    worktree: { behind: 1, conflicts: ['src/b.txt'] },
+  })
   const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
   t.match(page, /It conflicts with main in src\/b\.txt\./)
 
@@ -216,7 +216,8 @@ t.test('sessions side by side, in a subfolder and in a worktree of the user', as
   for (const ref of [inner, own]) await must(service, 'POST', `${ref.path}/approve`)
   await until(() => readdirSync(shared).length === 2)
   const working = { is_running: true, state: 'kept', head: null, ahead: 0 }
-  t.match(await listed(), [working, working], 'both at the same time')
+  for (const ref of [inner, own])
+    t.match(await must(service, 'GET', ref.path), { worktree: working })
   t.match(await service.request('POST', `${own.path}/apply`), {
     status: 422,
     json: { detail: /Session 1 has not ended/ },

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
 import { isFull } from '../fixtures/full.ts'
-import { git, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
+import { git, inLine, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { runsIn } from '../fixtures/state-rows.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -88,7 +88,7 @@ t.test('kill -9 at any moment of a turn', linuxOnly, async (t) => {
       if (place.hasRun(ref)) t.ok(hasStarted)
     }
     t.strictSame(runsIn(service.stateDir), [])
-    t.strictSame(await must(service, 'GET', '/queue'), [])
+    t.strictSame(await inLine(service), [])
   }
   t.comment(JSON.stringify(seen))
 })

@@ -6,6 +6,7 @@ import { eventsOfLines } from '../../src/model/trail-lines.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import {
   git,
+  inLine,
   must,
   planned,
   type Ref,
@@ -96,9 +97,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
     state: 'approved',
     queue: place1,
   })
-  t.match(await must(service, 'GET', '/queue'), [
-    { ...place1, session_id: ref.id, title: 'The second', folder: workdir, isolated: false },
-  ])
+  t.match(await inLine(service), [{ ...place1, title: 'The second' }])
   t.match(await must(service, 'GET', `/cases/${ref.case_id}`), { state: 'PLANNING' })
   const [row] = await must(service, 'GET', `/triage?q=second`)
   t.match(row.needs, { kind: 'running', text: 'session 1 waits in line' })
@@ -129,7 +128,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
   const last = await place.waiting('last', `./${workdir}-beside/../${workdir}`)
   const byHand = await place.waiting('by hand')
   const line = async () =>
-    (await must(service, 'GET', '/queue')).map(
+    (await inLine(service)).map(
       ({ title, position }: { title: string; position: number }) => `${position} ${title}`,
     )
   const before = ['The second', 'abandoned', 'commented', ...titles, 'last', 'by hand']
@@ -267,7 +266,7 @@ t.test('a stop empties the line, and nothing starts afterwards', async (t) => {
   t.match(await must(service, 'GET', place.first.path), { state: 'failed' })
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready', problems: { length: 0 } })
   t.equal(reasonOf(ref), 'The service was stopped while the session waited in line.')
-  t.strictSame(await must(service, 'GET', '/queue'), [])
+  t.strictSame(await inLine(service), [])
   t.notOk(place.hasRun(ref))
 })
 
@@ -329,10 +328,8 @@ t.test('isolated sessions wait for a free place among `parallel`', async (t) => 
   const started: string[] = []
   const note = (job: Job) => jobs.turn(job).then(() => void started.push(job.session_id))
   const turns = [c, d].map(note)
-  t.match(jobs.line(), [
-    { job: c, position: 1 },
-    { job: d, position: 2, obstacle: { is: 'limit', limit: 2 } },
-  ])
+  t.match(jobs.standing('c'), { job: c, position: 1 })
+  t.match(jobs.standing('d'), { job: d, position: 2, obstacle: { is: 'limit', limit: 2 } })
   jobs.close(b)
   await turns[0]
   t.strictSame(started, ['c'])

@@ -14,6 +14,7 @@ import {
   type Client,
   envelope,
   git,
+  inLine,
   must,
   newSession,
   planned,
@@ -101,7 +102,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
   await must(service, 'POST', `${tests.path}/approve`)
   await says(isolated, 'not ok 1 - old')
   for (const each of waiting) await must(service, 'POST', `${each.path}/approve`, { queue: true })
-  t.equal((await must(service, 'GET', '/queue')).length, 2)
+  t.equal((await inLine(service)).length, 2)
   t.ok(processesOf(ref.id).length >= 2)
   await service.stop('SIGKILL')
   service = await startBuilt(t, { ...at, env, args: ['--no-mount'] })
@@ -153,7 +154,7 @@ t.test('a service that is killed, goes on, and is stopped', linuxOnly, async (t)
       /approval_taken_back reason="The service died while the session was waiting in line\." state=plan_ready\n\n<\/details>\n$/,
     )
   }
-  t.strictSame(await must(service, 'GET', '/queue'), [])
+  t.strictSame(await inLine(service), [])
   t.strictSame(
     readdirSync(root).filter((name) => name.startsWith('ran')),
     [],

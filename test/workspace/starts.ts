@@ -93,7 +93,7 @@ async function answers(app: TestService): Promise<Record<string, unknown>> {
       for (const part of ['', '/artifacts', '/comments'])
         await get(`/cases/${id}/sessions/${session.id}${part}`)
   }
-  for (const path of ['/triage', '/cases?state=OPEN', '/cases?limit=3', '/queue']) await get(path)
+  for (const path of ['/triage', '/cases?state=OPEN', '/cases?limit=3']) await get(path)
   for (const query of ['connection pool', 'quince', 'session&limit=3', 'state:OPEN', 'tag:kept'])
     await get(`/search?q=${query.replaceAll(' ', '+')}`)
   all.health = (await app.request('GET', '/health')).json.problems

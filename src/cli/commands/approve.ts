@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
+import type { QueuePlaceJson } from '../../http/schemas/queue.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -14,7 +15,6 @@ import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan } from '../output/planned.ts'
-import { waitsForText } from '../output/queue-text.ts'
 import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { requirePersistentService } from '../persistent-service.ts'
@@ -370,4 +370,9 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
       : `Start a new one: casefile start ${case_id.slice(0, 8)}`
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
+}
+
+function waitsForText({ waits_for }: QueuePlaceJson): string {
+  if (waits_for === null) return 'about to start'
+  return `after session ${waits_for.number} of “${visibleText(waits_for.title)}”`
 }

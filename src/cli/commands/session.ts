@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import type { QueueEntryJson } from '../../http/schemas/queue.ts'
 import type { PlanRevisionJson, SessionJson } from '../../http/schemas/session.ts'
-import { visibleText } from '../../model/visible-text.ts'
 import {
   caseArgument,
   explain,
@@ -25,14 +23,12 @@ import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, printPlanned } from '../output/planned.ts'
-import { waitsForText } from '../output/queue-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { sayStatus } from '../output/status-text.ts'
-import { table } from '../output/table.ts'
 import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, sessionPath } from '../resolve/find-session.ts'
+import { resolveSession, sessionPath, sessionsOf } from '../resolve/find-session.ts'
 import { commentCommand } from './session/comment.ts'
-import { applyCommand, discardCommand, worktreesCommand } from './session/worktrees.ts'
+import { applyCommand, discardCommand } from './session/worktrees.ts'
 
 /** `casefile session …`: what an agent plans and does for a case. */
 export function command(): Command {
@@ -44,8 +40,7 @@ export function command(): Command {
     commentCommand(),
     watchCommand(),
     stopCommand(),
-    queueCommand(),
-    worktreesCommand(),
+    unqueueCommand(),
     applyCommand(),
     discardCommand(),
   ])
@@ -287,68 +282,29 @@ async function stopSession(
   return EXIT.done
 }
 
-interface QueueOptions extends CommandOptions {
-  cancel?: boolean
-}
-
-/** `casefile session queue`: approved sessions that wait for their working folder. */
-function queueCommand(): Command {
-  const queue = new Command('queue')
-    .summary('List the sessions that wait in line; take one out.')
-    .description('List the sessions that wait until their folder is free; take one out.')
-    .argument('[case]', 'With --cancel: its id, the start of its id, or part of its title.')
+/** `casefile session unqueue`: takes back an approval that has not begun. */
+function unqueueCommand(): Command {
+  const unqueue = new Command('unqueue')
+    .description('Take a session out of the line: its plan waits for approval again.')
+    .addArgument(caseArgument())
     .addArgument(sessionArgument('the one in line'))
-    .option('--cancel', 'Take the session of this case out of the line.')
-    .action((name: string | undefined, word: string | undefined, options: QueueOptions) => {
-      if ((name === undefined) === (options.cancel ?? false)) {
-        throw usageError('Name a case with --cancel, or neither to list the line.')
-      }
-      if (name === undefined) return withReader(options, printQueue)
-      return withService(options, (context) => takeOut(context, name, word))
-    })
-  return explain(queue, {
-    examples: [
-      ['casefile session queue', 'What waits, and for which session.'],
-      ['casefile session queue "sign-in" --cancel', 'It does not start any more.'],
-    ],
+    .action((name: string, word: string | undefined, options: CommandOptions) =>
+      withService(options, async ({ client, terminal, json }) => {
+        const id = await resolveCase(client, name)
+        const inLine = (await sessionsOf(client, id)).find(({ queue }) => queue !== null)
+        const session =
+          inLine && word === undefined ? inLine : await resolveSession(client, id, word)
+        const { body } = await client.request('DELETE', `${sessionPath(session)}/queue`)
+        if (json) terminal.print(jsonText(body))
+        else {
+          terminal.print(`session ${session.number} is out of the line; nothing was run\n`)
+          terminal.say(`Its plan waits: casefile approve ${id.slice(0, 8)} ${session.number}`)
+        }
+        return EXIT.done
+      }),
+    )
+  return explain(unqueue, {
+    examples: [['casefile session unqueue "sign-in"', 'It does not start any more.']],
     exits: [EXIT.unknown],
   })
-}
-
-async function printQueue({ client, terminal, json }: ReadContext): Promise<ExitCode> {
-  const entries: QueueEntryJson[] = (await client.request('GET', '/queue')).body
-  if (json) terminal.print(jsonText(entries))
-  else if (entries.length === 0) terminal.say('No session waits in line.')
-  else terminal.print(table(entries.map(cells), { width: terminal.width() }))
-  return EXIT.done
-}
-
-function cells(entry: QueueEntryJson) {
-  const { title, case_id, number, position, folder, isolated } = entry
-  return [
-    { text: visibleText(title) },
-    { text: case_id.slice(0, 8) },
-    { text: `session ${number}` },
-    { text: `place ${position}` },
-    { text: isolated ? 'isolated' : visibleText(folder) },
-    { text: waitsForText(entry) },
-  ]
-}
-
-async function takeOut(
-  { client, terminal, json }: CommandContext,
-  name: string,
-  word: string | undefined,
-): Promise<ExitCode> {
-  const id = await resolveCase(client, name)
-  const entries: QueueEntryJson[] = (await client.request('GET', '/queue')).body
-  const waiting = entries.find(({ case_id }) => case_id === id)
-  const session = await resolveSession(client, id, word ?? waiting?.session_id)
-  const { body } = await client.request('DELETE', `${sessionPath(session)}/queue`)
-  if (json) terminal.print(jsonText(body))
-  else {
-    terminal.print(`session ${session.number} is out of the line; nothing was run\n`)
-    terminal.say(`Its plan waits: casefile approve ${id.slice(0, 8)} ${session.number}`)
-  }
-  return EXIT.done
 }

@@ -1,34 +1,18 @@
-import * as z from 'zod'
 import { actorOf } from '../actor.ts'
-import { endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
-import { jsonWithETag } from '../etag.ts'
+import { endpoint, FILE_ERRORS } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
 import {
   type AppliedJson,
   applied,
-  applySchema,
   type DiscardedJson,
   discarded,
-  discardSchema,
-  type ListedWorktreeJson,
-  listedWorktree,
+  seenHead,
 } from '../schemas/worktree.ts'
 
 const ofSession = { id: caseIdParam, sid: sessionIdParam }
 
 export const worktreeEndpoints = [
-  endpoint({
-    route: 'GET /worktrees',
-    id: 'listWorktrees',
-    tag: 'Sessions',
-    summary: 'List the worktrees of isolated sessions',
-    description: 'Returns those on this machine, sorted by their branches.',
-    responses: ok(z.array(listedWorktree), 'The worktrees.'),
-    handle: async ({ c, service }) =>
-      jsonWithETag<readonly ListedWorktreeJson[]>(c, await service.worktrees.list()),
-  }),
-
   endpoint({
     route: 'POST /cases/:id/sessions/:sid/apply',
     id: 'applyWorktree',
@@ -37,7 +21,7 @@ export const worktreeEndpoints = [
     description:
       'Merges the branch of an isolated session that has ended into the branch that is checked out in the working folder. If the two conflict, or if a file to change has uncommitted changes, nothing changes. The worktree stays.',
     params: ofSession,
-    body: applySchema,
+    body: seenHead,
     isBodyOptional: true,
     responses: { 200: { description: 'What was merged.', json: applied } },
     errors: [
@@ -65,7 +49,7 @@ export const worktreeEndpoints = [
     description:
       'Removes the folder, and the branch if another branch has all its commits. Changes without a commit are committed to the branch first, which then stays. What no commit can keep is named, and nothing is removed.',
     params: ofSession,
-    body: discardSchema,
+    body: seenHead,
     isBodyOptional: true,
     responses: { 200: { description: 'What was kept.', json: discarded } },
     errors: [...FILE_ERRORS, 'wrong_state', 'changed_meanwhile'],

@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { count, id } from '../../model/schemas.ts'
+import { count } from '../../model/schemas.ts'
 import { ISOLATIONS } from '../../model/settings.ts'
 import { WORKTREE_STATES } from '../../worktrees/worktree-view.ts'
-import { RESOLVED } from './params.ts'
-import { type JsonOf, lineNumber } from './primitives.ts'
+import type { JsonOf } from './primitives.ts'
 
 const commit = z
   .string()
@@ -81,24 +80,13 @@ export const isolationChoice = z
     '`worktree`: work in a separate git worktree. By default as the case says, or else casefile.md.',
   )
 
-export const listedWorktree = z
-  .object({ case_id: id, session_id: id, number: lineNumber, ...facts })
-  .meta({
-    id: 'ListedWorktree',
-    examples: [{ case_id: RESOLVED.id, session_id: RESOLVED.sid, number: 1, ...KEPT }],
-  })
-
 const head = commit
   .optional()
   .describe('The `head` that you saw. The request fails if the branch has another one.')
 
-export const applySchema = z
+export const seenHead = z
   .object({ head })
-  .meta({ id: 'ApplyRequest', examples: [{ head: COMMITS.head }] })
-
-export const discardSchema = z
-  .object({ head })
-  .meta({ id: 'DiscardRequest', examples: [{ head: COMMITS.head }] })
+  .meta({ id: 'SeenHead', examples: [{ head: COMMITS.head }] })
 
 export const applied = z
   .object({ commit: commit.describe('The commit that the working folder is at now.') })
@@ -118,6 +106,5 @@ export const discarded = z
   })
 
 export type WorktreeJson = JsonOf<typeof worktree>
-export type ListedWorktreeJson = JsonOf<typeof listedWorktree>
 export type AppliedJson = JsonOf<typeof applied>
 export type DiscardedJson = JsonOf<typeof discarded>

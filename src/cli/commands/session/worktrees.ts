@@ -1,11 +1,6 @@
 import { Command } from 'commander'
 import type { SessionJson } from '../../../http/schemas/session.ts'
-import type {
-  AppliedJson,
-  DiscardedJson,
-  ListedWorktreeJson,
-  WorktreeJson,
-} from '../../../http/schemas/worktree.ts'
+import type { AppliedJson, DiscardedJson, WorktreeJson } from '../../../http/schemas/worktree.ts'
 import { counted } from '../../../model/amounts.ts'
 import { AppError } from '../../../model/app-error.ts'
 import { visibleText } from '../../../model/visible-text.ts'
@@ -16,10 +11,9 @@ import {
   standingText,
 } from '../../../worktrees/worktree-texts.ts'
 import { caseArgument, explain, sessionArgument } from '../../command.ts'
-import { type CommandContext, type CommandOptions, withReader, withService } from '../../context.ts'
+import { type CommandContext, type CommandOptions, withService } from '../../context.ts'
 import { EXIT } from '../../output/exit-codes.ts'
 import { jsonText } from '../../output/json.ts'
-import { table } from '../../output/table.ts'
 import { wrapped } from '../../output/wrapped.ts'
 import { isAgreed } from '../../question.ts'
 import { resolveCase } from '../../resolve/case.ts'
@@ -27,36 +21,6 @@ import { resolveSession, sessionPath } from '../../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean
-}
-
-/** `casefile session worktrees`: the work of isolated sessions. */
-export function worktreesCommand(): Command {
-  const list = new Command('worktrees')
-    .description('List the worktrees on this machine.')
-    .action((options: CommandOptions) =>
-      withReader(options, async ({ client, terminal, json }) => {
-        const all: ListedWorktreeJson[] = (await client.request('GET', '/worktrees')).body
-        if (json) terminal.print(jsonText(all))
-        else if (all.length === 0)
-          terminal.say('no worktrees\nNext: casefile start <case> --isolation worktree')
-        else terminal.print(table(all.map(rowOf), { width: terminal.width(), cuts: [[1, 12]] }))
-        return EXIT.done
-      }),
-    )
-  return explain(list, {
-    examples: [['casefile session worktrees', 'Case, branch, and what became of the work.']],
-  })
-}
-
-function rowOf(each: ListedWorktreeJson) {
-  const name = `${each.case_id.slice(0, 8)} ${each.number}`
-  return [
-    { text: name },
-    { text: visibleText(each.branch) },
-    { text: each.is_running ? 'running' : each.state },
-    { text: each.is_running ? '' : `${each.ahead} ahead, ${each.behind} behind` },
-    { text: each.uncommitted.length === 0 ? '' : `${each.uncommitted.length} uncommitted` },
-  ]
 }
 
 /** `casefile session apply`. */
@@ -133,10 +97,7 @@ async function isolatedSession(
 ): Promise<Isolated> {
   const session = await resolveSession(client, await resolveCase(client, name), word)
   if (session.worktree) return { ...session, worktree: session.worktree }
-  throw new AppError(
-    'wrong_state',
-    `Session ${session.number} has no worktree. casefile session worktrees shows those on this machine.`,
-  )
+  throw new AppError('wrong_state', `Session ${session.number} has no worktree.`)
 }
 
 async function isSure(
