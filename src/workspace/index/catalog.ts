@@ -193,7 +193,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const listed = known.get(entry.id)
       if (!listed) return replace(entry, false)
       const loaded = load(entry.id)!
-      Object.assign(loaded, { entry, folder: null, json: null })
+      Object.assign(loaded, { entry, contents: null, json: null } satisfies Partial<typeof loaded>)
       listed.stamps = stampsOf(entry)
       if (!loaded.isUnpublished) unsaved.restamp(entry.id, stampsToStore(entry))
     },
@@ -217,7 +217,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     invalidate(id) {
       const loaded = present(id)
       if (!loaded) return
-      Object.assign(loaded, { folder: null, json: null })
+      Object.assign(loaded, { contents: null, json: null } satisfies Partial<typeof loaded>)
       known.get(id)!.row = null
       cases.keep(id, loaded)
       if (!loaded.isUnpublished) unsaved.add(id)
