@@ -119,6 +119,8 @@ export interface EndpointSpec extends Permission {
   example?: ExampleSpec
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
+  /** For a literal in the place of another path's parameter, which hono's fast router does not support: that path. It has no checks. */
+  mountAt?: `/${string}`
 }
 
 export interface EndpointRequest<P extends Shape, Q extends Shape, B extends z.ZodType> {
@@ -172,7 +174,13 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
     ...(each.notOfService ? [notOfService(service, each.notOfService)] : []),
     ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
   ]
-  app.on(method, [path], ...checks, handler)
+  const { mountAt } = each
+  if (!mountAt) {
+    app.on(method, [path], ...checks, handler)
+    return
+  }
+  const literal = path.slice(path.lastIndexOf('/'))
+  app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? handler(c) : next()))
 }
 
 /** The errors of any change to the files of a case. */

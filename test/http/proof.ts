@@ -303,7 +303,7 @@ t.test('POST …/checklist adds a line to case.md', async (t) => {
   const item = { description: 'Regression test passes', type: 'test-log', required: true }
   const reply = await request('POST', `/cases/${id}/proof/checklist`, item)
   t.equal(reply.status, 201)
-  t.equal(reply.headers.location, `/cases/${id}/gate`)
+  t.equal(reply.headers.location, `/cases/${id}/proof/checklist`)
   const whole = { ...item, checked: false, satisfied_by: null }
   t.strictSame(reply.json, whole)
   const optional = { description: 'Screenshot', type: 'screenshot' }
@@ -318,6 +318,7 @@ t.test('POST …/checklist adds a line to case.md', async (t) => {
   const { items } = (await request('GET', `/cases/${id}/gate`)).json
   t.match(items, [whole, optional])
   t.equal(items.length, 2)
+  t.strictSame((await request('GET', `/cases/${id}/proof/checklist`)).json, items)
   t.equal((await request('GET', `/cases/${id}`)).json.description, 'Text')
 })
 

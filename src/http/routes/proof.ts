@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { type CaseContents, gateOf, proofOf } from '../../model/case-contents.ts'
 import { addItem } from '../../model/decide-case.ts'
@@ -163,7 +164,22 @@ export const proofEndpoints = [
       const by = await actorOf(service, c)
       const contents = await service.store.update(id, (present) => addItem(present, added), { by })
       const item: GateItemJson = gateOf(contents).items.at(-1)!
-      return answerJson(c, item, 201, { location: `/cases/${id}/gate` })
+      return answerJson(c, item, 201, { location: `/cases/${id}/proof/checklist` })
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/proof/checklist',
+    mountAt: '/cases/:id/proof/:pid',
+    id: 'listChecklistItems',
+    tag: 'Proof',
+    summary: 'List the checklist of a case',
+    description: 'Returns the items as the gate has them.',
+    params: ofCase,
+    responses: ok(z.array(gateItem), 'The items.'),
+    async handle({ c, service, params }) {
+      const { items } = gateOf(await service.store.read(params.id))
+      return jsonWithETag<readonly GateItemJson[]>(c, items)
     },
   }),
 
