@@ -1,4 +1,5 @@
 import { Hono, type MiddlewareHandler, type Next } from 'hono'
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps, Inbox } from './deps.ts'
 import { type EndpointDeps, mount } from './endpoint.ts'
@@ -75,6 +76,7 @@ export function createApp(
     streams,
     inbox,
     broadcast: createBroadcast(service.eventLog),
+    webhookLocks: createKeyedMutex(),
     endpoints,
   }
   if (loadPages) app.get('/inbox', (c, next) => (prefersHtml(c) ? answerPage(c) : next())) // JSON at the same path

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import * as z from 'zod'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { ErrorCode } from '../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps, Inbox } from './deps.ts'
@@ -36,6 +37,8 @@ export interface EndpointDeps extends HttpDeps {
   broadcast: Broadcast
   /** Null in a service without one: a command's own. */
   inbox: Inbox | null
+  /** One lock per webhook: a change resolves the receiver's host name first, and `If-Match` must hold until then. */
+  webhookLocks: KeyedMutex
   /** All endpoints, for the OpenAPI document. */
   endpoints: readonly Endpoint[]
 }

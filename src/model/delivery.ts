@@ -16,7 +16,7 @@ export interface Delivery {
   next_at: string | null
 }
 
-/** `dead`: the retry schedule is used up. */
+/** `dead`: the retry schedule is used up; only a request sends it again. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'dead'] as const
 
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -77,6 +77,11 @@ export function afterAttempt(
   const asked = Math.min(attempt.retry_after_ms ?? 0, MAX_RETRY_AFTER_MS)
   const next_at = new Date(now + Math.max(spread, asked)).toISOString()
   return { ...delivery, attempts, tries, state: 'retrying', next_at }
+}
+
+/** Returns the delivery queued again by request: due at `now` (ISO 8601), with the whole retry schedule. */
+export function requeue(delivery: Delivery, now: string): Delivery {
+  return { ...delivery, state: 'retrying', tries: 0, next_at: now }
 }
 
 /** Consecutive failures of a receiver. */

@@ -17,6 +17,12 @@ export interface QueuedEvent {
   envelope: string
 }
 
+/** A delivery before an attempt and after it. */
+export interface Outcome {
+  before: Delivery
+  after: Delivery
+}
+
 export interface DeliveryQuery {
   /** Null means all states. */
   states: readonly DeliveryState[] | null
@@ -33,6 +39,7 @@ export interface WebhookStore {
   /** Newest event first. */
   deliveries(id: string, query: DeliveryQuery): Delivery[]
   count(id: string, states: readonly (DeliveryState | 'queued')[]): number
+  delivery(id: string, messageId: string): Delivery | null
   /**
    * Deliveries due at a time (ISO 8601), the longest due first; includes those due later than `latest`, which a wrong
    * clock wrote.
@@ -51,9 +58,10 @@ const QUEUE = `
 const QUEUE_EVENT = `${QUEUE} FROM (SELECT ?2 AS id, ?3 AS type, ?4 AS envelope)
   WHERE EXISTS (SELECT 1 FROM webhooks WHERE id = ?1)`
 const QUEUE_EARLIER = `${QUEUE} FROM events WHERE id > ?2 AND type = ?3`
+/** Only if nothing has changed it during the attempt, as a redelivery does. */
 const SAVE_OUTCOME = `
-  UPDATE deliveries SET message_id = ?3, state = ?4, attempts = ?5, tries = ?6, next_at = ?7
-  WHERE webhook_id = ?1 AND event_id = ?2`
+  UPDATE deliveries SET message_id = ?4, state = ?5, attempts = ?6, tries = ?7, next_at = ?8
+  WHERE webhook_id = ?1 AND event_id = ?2 AND next_at IS ?3`
 const DELETE_OLDEST = `
   DELETE FROM deliveries WHERE webhook_id = ?1 AND state = ?2 AND event_id <= (
     SELECT event_id FROM deliveries WHERE webhook_id = ?1 AND state = ?2
@@ -92,16 +100,28 @@ export function limitQueue(run: Run, id: string, keep: number): void {
 export function saveOutcomes(
   run: Run,
   id: string,
-  deliveries: readonly Delivery[],
+  outcomes: readonly Outcome[],
   failing: Failing | null,
 ): void {
-  for (const { id: message, event, state, attempts, tries, next_at } of deliveries)
-    run(SAVE_OUTCOME, id, event, message, state, JSON.stringify(attempts), tries, next_at)
-  for (const state of new Set(deliveries.map(({ state }) => state))) {
+  for (const { before, after } of outcomes) {
+    const { event, state, attempts, tries, next_at } = after
+    const values = [after.id, state, JSON.stringify(attempts), tries, next_at]
+    run(SAVE_OUTCOME, id, event, before.next_at, ...values)
+  }
+  for (const state of new Set(outcomes.map(({ after }) => after.state))) {
     if (state !== 'retrying') run(DELETE_OLDEST, id, state, MAX_FINISHED)
   }
   const text = failing && JSON.stringify(failing)
   run('UPDATE webhooks SET failing = ?2 WHERE id = ?1 AND failing IS NOT ?2', id, text)
+}
+
+export function requeueDelivery(run: Run, id: string, { event, next_at }: Delivery): void {
+  run(
+    `UPDATE deliveries SET state = 'retrying', tries = 0, next_at = ? WHERE webhook_id = ? AND event_id = ?`,
+    next_at,
+    id,
+    event,
+  )
 }
 
 const DELIVERIES = `
@@ -157,6 +177,10 @@ export function createWebhookStore(database: Pick<Database, 'all' | 'get'>): Web
       const query = `SELECT count(*) AS count FROM deliveries WHERE webhook_id = ? AND state IN (${states.map(() => '?')})`
       return database.get<{ count: number }>(query, id, ...states)?.count ?? 0
     },
+    delivery: (id, messageId) =>
+      read(`${DELIVERIES} AND event_id = ?2`, id, parseEventId(messageId)).find(
+        (delivery) => delivery.id === messageId,
+      ) ?? null,
     due: (id, { now, latest }, limit) => read(DUE, id, now, latest, limit),
     nextDue(id, after) {
       const query =
@@ -164,6 +188,11 @@ export function createWebhookStore(database: Pick<Database, 'all' | 'get'>): Web
       return database.get<{ next: string | null }>(query, id, after)?.next ?? null
     },
   }
+}
+
+/** Returns 42 for `evt_42_…`; for an invalid id 0, which no event has. */
+function parseEventId(messageId: string): number {
+  return Number(/^evt_(\d{1,15})_/.exec(messageId)?.[1] ?? 0)
 }
 
 function recordValues({ webhook, failing }: WebhookRow): SqlValue[] {

@@ -21,6 +21,7 @@ export interface ReadWebhooks {
   /** Lists all deliveries that wait for a retry and the newest delivered and dead ones; newest first. */
   deliveries(id: string, query?: Partial<DeliveryQuery>): Promise<Delivery[]>
   countDeliveries(id: string, states: readonly DeliveryState[] | null): Promise<number>
+  delivery(id: string, deliveryId: string): Promise<Delivery>
 }
 
 /** Throws `not_found`, also for webhooks of deleted cases, which are about to end. */
@@ -56,6 +57,13 @@ export function readWebhooks(
     async countDeliveries(id, states) {
       find(id)
       return store.count(id, states ?? DELIVERY_STATES)
+    },
+    async delivery(id, deliveryId) {
+      find(id)
+      const found = store.delivery(id, deliveryId)
+      if (found) return found
+      const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}; it may have been removed since. GET /webhooks/${id}/deliveries lists the stored ones.`
+      throw new AppError('not_found', message)
     },
   }
 }

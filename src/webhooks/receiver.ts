@@ -10,6 +10,7 @@ import {
 import type { Disabled, Webhook } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
 import {
+  type Outcome,
   type QueuedEvent,
   saveOutcomes,
   type WebhookRow,
@@ -160,7 +161,7 @@ export function createReceiver(record: WebhookRow, deps: ReceiverDeps): Receiver
 
   // One attempt and its outcome.
 
-  let outcomes: Delivery[] = []
+  let outcomes: Outcome[] = []
   let cancelStoring = () => {}
 
   function attempt(delivery: Delivery): Promise<void> {
@@ -195,7 +196,7 @@ export function createReceiver(record: WebhookRow, deps: ReceiverDeps): Receiver
   function noteOutcome(before: Delivery, attempted: Attempt): void {
     const now = clock.now()
     const after = afterAttempt(before, attempted, { now, random: deps.random() })
-    outcomes.push(after)
+    outcomes.push({ before, after })
     if (outcomes.length === 1) cancelStoring = clock.later(STORE_MS, () => void storeOutcomes())
     if (attempted.isFinal) return // nothing was sent
     countFailures(attempted)

@@ -2,17 +2,22 @@
 
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
-import { stoppingError } from '../model/app-error.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import type { ConsoleAddress } from '../model/console-address.ts'
-import type { Attempt } from '../model/delivery.ts'
+import { type Attempt, type Delivery, requeue } from '../model/delivery.ts'
 import { type Disabled, secretsOf, type Webhook, type WebhookChange } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
-import { createWebhookStore, updateWebhook, type WebhookRow } from '../state/webhooks.ts'
+import {
+  createWebhookStore,
+  requeueDelivery,
+  updateWebhook,
+  type WebhookRow,
+} from '../state/webhooks.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Message, signedHeaders } from './message.ts'
 import { createNotifyTargets, type NotifyDeps } from './notify-targets.ts'
 import { queueEvents } from './queue.ts'
-import { type ReadWebhooks, readWebhooks } from './read-webhooks.ts'
+import { findWebhook, type ReadWebhooks, readWebhooks } from './read-webhooks.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import { createRegistrations, type NewWebhook } from './registrations.ts'
 import { createRetryPace } from './retry-pace.ts'
@@ -42,6 +47,8 @@ export interface Webhooks extends ReadWebhooks {
   endOfCase(caseId: string): Promise<void>
   /** Sends a ping at once, after pings that were requested earlier. */
   test(id: string): Promise<{ id: string; attempt: Attempt }>
+  /** Queues a delivery again, due now. Throws `not_found`, or `wrong_state` while the webhook is paused or disabled. */
+  redeliver(id: string, deliveryId: string): Promise<Delivery>
 }
 
 export interface WebhooksDeps {
@@ -179,6 +186,21 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     })
   }
 
+  async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
+    const found = await reading.delivery(id, deliveryId)
+    const receiver = findWebhook(receivers, id)
+    const { active, disabled } = receiver.webhook
+    if (!active) {
+      const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
+      const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first with PATCH /webhooks/${id} and {"active": true}.`
+      throw new AppError('wrong_state', message)
+    }
+    const due = requeue(found, new Date(clock.now()).toISOString())
+    await database.attempt((run) => requeueDelivery(run, id, due))
+    receiver.wake()
+    return due
+  }
+
   function summary(): WebhookSummary {
     const each = [...receivers.values()].filter(({ webhook }) => !webhook.case_deleted)
     const active = each.filter(({ webhook }) => webhook.active)
@@ -210,6 +232,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     remove,
     endOfCase,
     test,
+    redeliver,
     begin(own) {
       port = own
       for (const receiver of [...receivers.values()]) receiver.wake()

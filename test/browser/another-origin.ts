@@ -90,7 +90,7 @@ function bodyOf(method: string, path: string): string {
     [/\/sessions$/, { type: 'planning' }],
     [/\/webhooks$/, { url: 'http://127.0.0.1:2/' }],
     [/\/(?:webhook_)?id$/, {}],
-    [/\/(?:test|verify|approve|abandon)$/, {}],
+    [/\/(?:test|redeliver|verify|approve|abandon)$/, {}],
     [/\/run$/, { mode: 'plan' }],
   ]
   if (method === 'PATCH') return '{"active":false}'

@@ -420,7 +420,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
       await page.waitForURL(/#answer-text$/)
       await page.focus('#answer-text')
       await page.keyboard.type('yes')
-      await must(service, 'POST', `${api}/comments`, { text: 'no' })
+      await must(service, 'POST', `${api}/answer`, { text: 'no' })
       await put('/state', { state: 'NEEDS_USER_INPUT', reason: 'May I delete the data?' })
       const asked = page.locator('#answer-form .conflict')
       await asked.getByText('The question changed while you were editing.').waitFor()

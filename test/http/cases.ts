@@ -220,7 +220,7 @@ t.test('what names no case, no session and no proof is 404', async (t) => {
       t.equal(reply.status, 404, `${path}: ${reply.text}`)
       t.match(reply.json, { type: /^urn:/, title: 'Not found', status: 404, detail: /\w/ })
     }
-    t.equal((await request('POST', `/cases/${name}/comments`, { text: 'x' })).status, 404, name)
+    t.equal((await request('POST', `/cases/${name}/answer`, { text: 'x' })).status, 404, name)
   }
   for (const path of ['/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing'])
     t.equal((await request('GET', path)).status, 404, path)
@@ -312,7 +312,7 @@ t.test('a GET of one case has a strong ETag, and is 304 for who has it', async (
 const writes: [method: string, path: string, body?: object][] = [
   ['PUT', '', { title: 'Changed' }],
   ['PUT', '/state', { state: 'BLOCKED' }],
-  ['POST', '/comments', { text: 'So.' }],
+  ['POST', '/answer', { text: 'So.' }],
   ['DELETE', ''],
 ]
 
@@ -332,7 +332,7 @@ t.test('If-Match guards every write of a case', async (t) => {
       }
       t.equal((await attempt({ 'if-none-match': '*' })).status, 412)
       t.equal(await textOf(id), before, 'nothing was written')
-      t.match((await attempt({ 'if-match': `"x", ${etag}` })).status, /^20[01]$/)
+      t.equal((await attempt({ 'if-match': `"x", ${etag}` })).status, 200)
     })
   }
 })

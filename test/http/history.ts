@@ -96,7 +96,8 @@ t.test('each act is a line with who, what and why', async (t) => {
 
 t.test('a question is answered once, and stays', async (t) => {
   const { id } = await app.newCase()
-  const path = `/cases/${id}/comments`
+  const path = `/cases/${id}/answer`
+  t.equal((await app.request('POST', path, { text: '30 days' })).status, 422)
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'PLANNING' })
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'How long?' })
   t.equal((await app.request('POST', path, { text: ' \n' })).status, 400)
@@ -104,8 +105,7 @@ t.test('a question is answered once, and stays', async (t) => {
   const other = { 'if-match': '"of another question"' }
   t.equal((await app.request('POST', path, { text: 'No' }, other)).status, 412)
   const reply = await app.request('POST', path, { text: '30 days' }, ADA)
-  t.match(reply.json, { act: { name: 'answered', to: 'PLANNING' }, text: '30 days' })
-  t.match(await must(app, 'GET', `/cases/${id}`), { state: 'PLANNING', reason: null })
+  t.match(reply.json, { state: 'PLANNING', reason: null })
   t.strictSame(
     lines(app, id)
       .slice(-2)
@@ -124,7 +124,7 @@ t.test(
     const long = (word: string) => Array.from({ length: 150 }, (_, n) => `${word} ${n}`).join(' ')
     const [reason, text] = [long('why'), long('because')]
     await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason })
-    await must(app, 'POST', `/cases/${id}/comments`, { text })
+    await must(app, 'POST', `/cases/${id}/answer`, { text })
     const file = readFileSync(app.file(id, 'history.md'), 'utf8')
     t.ok(file.split('\n').every((line) => line.length <= 300))
     const entries = await must(app, 'GET', `/cases/${id}/history`)
@@ -368,8 +368,8 @@ t.test('a case that is older than its history shows what its files tell', async 
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'Why?' })
   t.equal((await history()).length, kinds.length + 1)
   rmSync(app.file(id, 'history.md'))
-  const answered = await must(app, 'POST', `/cases/${id}/comments`, { text: 'So.' })
-  t.equal(answered.act.to, 'VERIFYING', 'an answer takes it to where its sessions are')
+  const answered = await must(app, 'POST', `/cases/${id}/answer`, { text: 'So.' })
+  t.equal(answered.state, 'VERIFYING', 'an answer takes it to where its sessions are')
 })
 
 t.test('only lines that Casefile wrote are recorded', async (t) => {

@@ -211,10 +211,10 @@ t.test(
       ['POST', `${of}/proposed-plans`, PLAN],
       ['PUT', `${of}/proof/${proof}/verify`],
       ['PUT', `${of}/state`, { state: 'WONT_FIX' }],
+      ['POST', `${of}/answer`, { text: 'x' }],
       ...['case.md', '1.md', 'latest.md', 'history.md'].map(
         (name): Request => ['PUT', `${of}/memory/${name}`, `${history}Mine.\n`],
       ),
-      ['POST', `${of}/comments`, { text: 'x' }],
       ['DELETE', of],
       ['PUT', '/setup', { provider: 'runbook' }],
       ['PUT', '/current-case', { folder: '.', case_id: null }],
@@ -233,7 +233,10 @@ t.test(
       ['PATCH', `/webhooks/${hook}`, { active: false }],
       ['DELETE', `/webhooks/${hook}`],
     ]
-    const deliveries: Request[] = [['POST', `/webhooks/${hook}/test`]]
+    const deliveries: Request[] = [
+      ['POST', `/webhooks/${hook}/test`],
+      ['POST', `/webhooks/${hook}/deliveries/1/redeliver`],
+    ]
     const planning = whileOneRuns(service, 'plan')
     for (const request of [...ofOperator, ...deliveries, ...whoWorks]) {
       const answer = await planning.answerTo(request)

@@ -226,6 +226,7 @@ const deeds: [string, string, number][] = [
   ['PATCH', '', 200],
   ['POST', '/test', 200],
   ['GET', '/deliveries', 200],
+  ['POST', '/deliveries/evt_1_0/redeliver', 404],
   ['DELETE', '', 200],
 ]
 const doing = (method: string, path: string) =>
@@ -352,6 +353,7 @@ t.test('PATCH changes what it names, and nothing else', async (t) => {
     t.ok(updated_at >= now.updated_at)
     const got = await request('GET', path)
     t.strictSame(got.json, reply.json)
+    t.equal(got.headers.etag, reply.headers.etag)
     now = got.json
   }
   const made = await request('PATCH', path, { secret: null })
@@ -360,6 +362,7 @@ t.test('PATCH changes what it names, and nothing else', async (t) => {
   const got = await request('GET', path)
   const { secret: _, ...shown } = made.json
   t.strictSame(got.json, shown, 'it is shown once')
+  t.equal(got.headers.etag, made.headers.etag, 'and is no part of the ETag')
 })
 
 t.test('PATCH refuses what names nothing, and what is no true or false', async (t) => {
@@ -404,6 +407,30 @@ t.test('a paused webhook gets its events when it is resumed', async (t) => {
   t.equal(receiver.received.length, 0)
   await request('PATCH', path, { active: true })
   t.match(envelope(await receiver.next()), { event_type: 'case_updated' })
+})
+
+t.test('PATCH and DELETE keep to If-Match', async (t) => {
+  const { path } = await register({ url: SILENT })
+  const patch = (etag: string, body: object) => request('PATCH', path, body, { 'if-match': etag })
+  const { etag = '' } = (await request('GET', path)).headers
+  t.match(etag, /^"[0-9a-f]+"$/)
+  const held = await request('GET', path, undefined, { 'if-none-match': etag })
+  t.equal(held.status, 304)
+  const stale = await patch('"x"', { active: false })
+  t.equal(stale.status, 412)
+  t.match(stale.json, { code: 'precondition_failed', etag })
+
+  const both = await Promise.all([
+    patch(etag, { events: ['case_created'] }),
+    patch(etag, { events: ['case_deleted'] }),
+  ])
+  t.strictSame(both.map(({ status }) => status).sort(), [200, 412], 'one of two at once')
+  const kept = both.find(({ status }) => status === 200)!
+  t.strictSame((await request('GET', path)).json, kept.json)
+
+  const gone = (held: string) => request('DELETE', path, undefined, { 'if-match': held })
+  t.equal((await gone(etag)).status, 412)
+  t.equal((await gone(kept.headers.etag ?? '')).status, 200)
 })
 
 // Deliveries
@@ -485,6 +512,38 @@ t.test('deliveries come in pages, in the order of the log', async (t) => {
     await settled(path, 13 + pages)
   }
   t.strictSame(paged, all)
+})
+
+t.test('POST …/redeliver sends the same once more', async (t) => {
+  const receiver = await openReceiver(t)
+  const { id } = await newCase()
+  const { path } = await register({ url: receiver.url }, `/cases/${id}/webhooks`)
+  receiver.script(500)
+  await rename(id, 'again')
+  const [failed] = await settled(path, 1)
+  const where = `${path}/deliveries/${failed.id}`
+  t.equal(failed.state, 'retrying')
+
+  await request('PATCH', path, { active: false })
+  t.match((await request('GET', `${path}/deliveries`)).json, [
+    { state: 'retrying', next_attempt_at: null },
+  ])
+  const paused = await request('POST', `${where}/redeliver`)
+  t.equal(paused.status, 422)
+  t.match(paused.json, { code: 'wrong_state', detail: /"active": true/ })
+  await request('PATCH', path, { active: true })
+
+  for (const tries of [2, 3]) {
+    const reply = await request('POST', `${where}/redeliver`)
+    t.equal(reply.status, 202)
+    t.match(reply.json, { id: failed.id, envelope: { event_type: 'case_updated' } })
+    const [sent] = await once(`${path}/deliveries`, ([only]) => only.attempts.length === tries)
+    t.match(sent, { state: 'delivered' })
+    t.match(sent.attempts.at(-1), { status: 200 })
+  }
+  const bodies = new Set(receiver.received.map(({ body }) => body.toString()))
+  t.equal(bodies.size, 1)
+  t.equal((await request('POST', `${path}/deliveries/nope/redeliver`)).status, 404)
 })
 
 // The end

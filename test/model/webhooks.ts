@@ -6,6 +6,7 @@ import {
   hasExceededFailureWindow,
   isSuccess,
   RETRY_WAITS_MS,
+  requeue,
 } from '../../src/model/delivery.ts'
 import { changedWebhook, secretsOf, type Webhook, wantsType } from '../../src/model/webhook.ts'
 
@@ -95,6 +96,11 @@ t.test('when a delivery is tried again, and when never', async (t) => {
     [199, 200, 299, 300].map((status) => isSuccess({ status, error: null })),
     [false, true, true, false],
   )
+  t.match(requeue({ ...delivery, state: 'dead', tries: 10 }, AT), {
+    state: 'retrying',
+    tries: 0,
+    next_at: AT,
+  })
   const many = { ...delivery, attempts: Array.from({ length: 20 }, () => attempt({ ms: 7 })) }
   const { attempts } = afterAttempt(many, attempt(), { now: NOW, random: 0 })
   t.strictSame([attempts.length, attempts.at(-1)?.ms], [20, 1])

@@ -158,7 +158,7 @@ t.test('an abandoned approval is not told, and an answer to a question is', asyn
   await isUntold(session)
   await must(app, 'POST', `${session.path}/abandon`)
   await must(app, 'PUT', `/cases/${case_id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'Ten?' })
-  await must(app, 'POST', `/cases/${case_id}/comments`, { text: 'No, twelve.' })
+  await must(app, 'POST', `/cases/${case_id}/answer`, { text: 'No, twelve.' })
   const told = contextOf(await agent.tell('UserPromptSubmit', { prompt: 'Go on' }))
   t.notMatch(told, /approved the/)
   t.match(told, /No, twelve/)

@@ -39,7 +39,8 @@ async function opened(t: Test) {
       for (const { event, type, envelope } of outcomes) {
         queueEvent(run, id, { id: event, type, envelope })
       }
-      saveOutcomes(run, id, outcomes, null)
+      const pairs = outcomes.map((after) => ({ before: delivery(after.event), after }))
+      saveOutcomes(run, id, pairs, null)
     })
   return { folder, database, store: createWebhookStore(database), add, save }
 }
@@ -94,7 +95,8 @@ t.test(
     t.same(page(['delivered'], null, 3), [1005, 1004, 1003])
     t.same(page(['delivered', 'retrying'], 7, 3), [6, 1])
     t.equal(store.count('a', EVERY_STATE), 2001)
-    t.same(store.deliveries('a', { states: null, before: 8, limit: 1 }), [delivery(7)])
+    t.same(store.delivery('a', 'evt_7_00'), delivery(7))
+    for (const id of ['evt_7_01', 'evt_5_00', 'ping_7', '']) t.equal(store.delivery('a', id), null)
     t.equal(store.count('a', ['dead', 'retrying']), 1001)
   },
 )

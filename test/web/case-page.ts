@@ -181,10 +181,10 @@ t.test('the history is the main column', async (t) => {
       /question waits for your answer\. 8 or &lt;24&gt; hours\? Answer$/,
     )
     t.match(textOf(html, 'history-2'), /Ada asked 8 or &lt;24&gt; hours\? Your answer/)
-    t.match(formTag(html, 'answer-form'), `action="/cases/${id}/comments"`)
+    t.match(formTag(html, 'answer-form'), `action="/cases/${id}/answer"`)
   })
   await t.test('the answer follows', async (t) => {
-    await act('POST', '/comments', { text: '8 hours' })
+    await act('POST', '/answer', { text: '8 hours' })
     const html = await pageOf(`/case/${id}`)
     t.match(textOf(html, 'history-3'), /^Ada answered 8 hours /)
     t.notMatch(html, 'id="history-4"', 'the change of the state is part of it')

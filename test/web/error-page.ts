@@ -74,7 +74,7 @@ t.test(
     const sent = await app.request('POST', '/cases', {}, OPENED)
     t.equal(sent.status, 400)
     t.match(sent.headers['content-type'], /problem/, 'what is not read gets JSON')
-    const wrong = await app.request('GET', '/cases/x/comments', undefined, OPENED)
+    const wrong = await app.request('GET', '/cases/x/answer', undefined, OPENED)
     t.equal(wrong.status, 405)
     t.match(wrong.headers['content-type'], /^text\/html/)
     t.equal(wrong.headers.allow, 'POST')

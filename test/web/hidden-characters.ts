@@ -45,7 +45,7 @@ t.test('no page hides a message to a program in the texts that it shows', async 
     state: 'NEEDS_USER_INPUT',
     reason: say('Which one?'),
   })
-  await must(service, 'POST', `/cases/${asked.id}/comments`, { text: say('This one') })
+  await must(service, 'POST', `/cases/${asked.id}/answer`, { text: say('This one') })
   await must(service, 'PUT', `/cases/${asked.id}/state`, { state: 'WONT_FIX', reason: say('No') })
   const again = await newSession(service, case_id, { note: say('Note') })
   await reaches(service, again, 'plan_ready')

@@ -232,6 +232,7 @@ t.test('410 disables, and says so', async (t) => {
   })
   t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'gone' } })
   t.match(bench.log.join('\n'), `webhook ${id} is disabled: its receiver answered 410 Gone`)
+  await t.rejects(bench.webhooks.redeliver(id, bench.got[0]!.id), { code: 'wrong_state' })
 
   await bench.restart()
   await bench.publish()

@@ -8,7 +8,9 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/event-lookup.ts'
-import { messageId, signedHeaders } from '../../src/webhooks/message.ts'
+import { openDatabase } from '../../src/state/database.ts'
+import { queueEvent, saveOutcomes } from '../../src/state/webhooks.ts'
+import { messageId, newDelivery, signedHeaders } from '../../src/webhooks/message.ts'
 import { type Fence, fencesOf, readPage, tableBelow, typedIn } from '../fixtures/doc-code.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -162,16 +164,24 @@ t.test('the receivers of the page', async (t) => {
       t.match(event, { id: delivery.id, event: { event_type: 'case_updated' } })
       t.strictSame(more, [], 'and nothing else was taken')
 
-      const body = Buffer.from('{"text":"\\\\ \\" ż 🐢 %s $HOME","more":[1, 2]}')
-      const headersFor = (id: string, secret: string) =>
-        signedHeaders({ id, type: 'x', body, at: Date.now(), secrets: [secret] })
-      const post = async (headers: Record<string, string>, bytes = body) =>
-        (await fetch(url, { method: 'POST', headers, body: bytes })).status
-      t.equal(await post(headersFor(delivery.id, SECRET)), 204)
+      await must(app, 'POST', `${path}/deliveries/${delivery.id}/redeliver`)
+      t.match(await tried(app, path, 2), { attempts: [{ status: 204 }, { status: 204 }] })
       await receiver.until(new RegExp(`^${delivery.id} [^]*^${delivery.id} .*$`, 'm'))
       t.match(receiver.printed(), `${delivery.id} was here before`)
 
       t.test('signatures of others', async (t) => {
+        const body = Buffer.from('{"text":"\\\\ \\" ż 🐢 %s $HOME","more":[1, 2]}')
+        const at = Date.now()
+        const headersFor = (id: string, secret: string) =>
+          signedHeaders({
+            id,
+            type: 'x',
+            body,
+            at,
+            secrets: [secret],
+          })
+        const post = async (headers: Record<string, string>, bytes = body) =>
+          (await fetch(url, { method: 'POST', headers, body: bytes })).status
         t.equal(await post(headersFor('evt_9_a', SECRET)), 204, 'any text may be in a body')
         await receiver.until(/^evt_9_a /m)
         t.strictSame(taken(receiver).at(-1)?.event, JSON.parse(body.toString()))
@@ -189,11 +199,8 @@ t.test('the receivers of the page', async (t) => {
       t.test('knows what it had also after a restart', async (t) => {
         await receiver.stop()
         receiver = await startReceiver(t, file, folder)
-        await fetch(receiver.url, {
-          method: 'POST',
-          headers: headersFor(delivery.id, SECRET),
-          body,
-        })
+        await must(app, 'PATCH', path, { url: `${receiver.url}/again` })
+        await must(app, 'POST', `${path}/deliveries/${delivery.id}/redeliver`)
         await receiver.until(new RegExp(`^${delivery.id} \\w.*\\n`, 'm'))
         t.match(receiver.printed(), `${delivery.id} was here before`)
         t.strictSame(taken(receiver), [])
@@ -316,6 +323,7 @@ function openShell(t: Test, cwd: string, change: (block: string) => string) {
 
 const promises: [what: string, printed: RegExp | object, until?: RegExp][] = [
   ['a ping arrives', { delivered: true, status: 204 }, /^ping_/m],
+  ['nothing is dead', /^$/],
 ]
 
 t.test('the page can be pasted', needing('bash', 'curl', 'jq'), async (t) => {
@@ -339,6 +347,37 @@ t.test('the page can be pasted', needing('bash', 'curl', 'jq'), async (t) => {
     }
     if (arrives) await receiver.until(arrives)
   }
+})
+
+t.test('the loop sends again what is dead, the oldest first', needing('curl', 'jq'), async (t) => {
+  const app = await openTestService(t)
+  const receiver = await openReceiver(t)
+  const { id } = await must(app, 'POST', '/webhooks', { url: receiver.url, secret: SECRET })
+  await app.close()
+  const database = await openDatabase(app.stateDir, t.fail)
+  const dead = [1, 2].map((event) => {
+    const timestamp = '2026-11-20T09:54:00.000Z'
+    const envelope = JSON.stringify({ event_type: 'case_updated', timestamp, payload: {} })
+    const queued = { id: event, type: 'case_updated', envelope }
+    const before = newDelivery(queued)
+    database.write((run) => {
+      queueEvent(run, id, queued)
+      saveOutcomes(run, id, [{ before, after: { ...before, state: 'dead', tries: 10 } }], null)
+    })
+    return before
+  })
+  await database.close()
+  await app.restart()
+  const loop = blocks.find(({ code }) => code.includes('/redeliver'))?.code ?? ''
+  const paste = openShell(t, app.root, (block) => `url=${app.url} webhook=${id}\n${block}`)
+  const printed = (await paste(loop)).trim().split('\n')
+  t.strictSame(
+    printed.map((line) => JSON.parse(line)),
+    dead.map((delivery) => ({ id: delivery.id, state: 'retrying' })),
+  )
+  const came = await receiver.until(2)
+  const idsOf = (all: readonly { id?: unknown }[]) => all.map((each) => String(each.id)).sort()
+  t.strictSame(idsOf(came.map(({ headers }) => ({ id: headers['webhook-id'] }))), idsOf(dead))
 })
 
 t.test('the tables and lists are those of the program', async (t) => {

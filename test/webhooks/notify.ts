@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { openDatabase } from '../../src/state/database.ts'
+import t from 'tap'
 import { expandUrl, notificationOf, render, shownUrl } from '../../src/webhooks/notification.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { git, must, planned, reaches, step } from '../fixtures/session-client.ts'
-import { until } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const settings = (...lines: string[]) =>
   `---\nnotify:\n${lines.map((line) => `  - ${line}\n`).join('')}---\n`
@@ -102,16 +100,6 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
   t.equal(JSON.parse((await slack.next()).body.toString()).kind, 'test')
 })
 
-/** Makes every delivery due again, as a long time would. */
-async function retryNow(t: Test, app: TestService): Promise<void> {
-  const database = await openDatabase(app.stateDir, t.fail)
-  database.write((run) =>
-    run("UPDATE deliveries SET state = 'retrying', next_at = '2026-01-01T00:00:00.000Z'"),
-  )
-  await database.close()
-  app.service.webhooks.begin(Number(new URL(app.url).port)) // looks for what is due
-}
-
 t.test('what no longer waits is not sent, and a missing variable is named', async (t) => {
   const receiver = await openReceiver(t)
   const lines = [`webhook: $\{NOT_SET_HERE}`, `ntfy: ${receiver.url}/t`]
@@ -130,10 +118,11 @@ t.test('what no longer waits is not sent, and a missing variable is named', asyn
   t.equal(newest.state, 'retrying', 'it may be set later')
   await must(app, 'POST', `${ref.path}/abandon`)
   const path = `/webhooks/${retried.id}/deliveries`
-  await retryNow(t, app)
-  await until(async () => (await must(app, 'GET', path))[0].state === 'dead')
+  const [first] = await must(app, 'GET', path)
+  await must(app, 'POST', `${path}/${first.id}/redeliver`)
+  await app.service.webhooks.idle()
   const [late] = await must(app, 'GET', path)
-  t.match(late, { attempts: [{ status: 500 }, { error: /no longer waits/ }] })
+  t.match(late, { state: 'dead', attempts: [{ status: 500 }, { error: /no longer waits/ }] })
   t.equal(receiver.received.length, 1)
 })
 
@@ -145,12 +134,14 @@ t.test('a plan that a person has seen is not announced, until it changes', async
   await trusted(app)
   const [{ id }] = await must(app, 'GET', '/webhooks')
   const newest = async () => (await must(app, 'GET', `/webhooks/${id}/deliveries`))[0]
+  const sendAgain = async () =>
+    must(app, 'POST', `/webhooks/${id}/deliveries/${(await newest()).id}/redeliver`)
   const ref = await planned(app, { runbook: step('true') })
   await receiver.next()
   const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
   t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
   t.match(await must(app, 'POST', `${ref.path}/seen`, { plan_sha256 }), { seen: true })
-  await retryNow(t, app)
+  await sendAgain()
   await app.service.webhooks.idle()
   t.match(await newest(), { state: 'dead', attempts: [{}, { error: /the plan was seen/ }] })
   t.match(await must(app, 'GET', '/health'), { webhooks: { failing: 0 } }, 'it did not fail')
@@ -158,7 +149,7 @@ t.test('a plan that a person has seen is not announced, until it changes', async
 
   await must(app, 'PUT', `${ref.path}/plan`, { plan: plan.replace('true', 'false') })
   t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
-  await retryNow(t, app)
+  await sendAgain()
   await receiver.next()
 })
 

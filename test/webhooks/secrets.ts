@@ -64,6 +64,7 @@ async function history(t: Test, app: TestService, answers: string[]) {
   for (const path of webhooks) {
     let all = await delivered(path)
     while (all.length === 0 || all[0].attempts.length === 0) all = await delivered(path)
+    await ask('POST', `${path}/deliveries/${all[0].id}/redeliver`)
   }
   return { id, ref, webhooks, secrets: [...secrets, REFUSED], ask, good }
 }

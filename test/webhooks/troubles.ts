@@ -1,7 +1,16 @@
 import t from 'tap'
 import { createRetryPace } from '../../src/webhooks/retry-pace.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
-import { eventOf, fakeClock, gate, gates, sleep, tick, webhookBench } from '../fixtures/webhooks.ts'
+import {
+  eventOf,
+  fakeClock,
+  gate,
+  gates,
+  sleep,
+  tick,
+  untilTried,
+  webhookBench,
+} from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 const URLS = ['http://a/', 'http://b/', 'http://c/']
@@ -91,6 +100,31 @@ t.test('what goes wrong in here is tried again too', async (t) => {
   t.strictSame(bench.got.map(eventOf), ids)
 })
 
+t.test('a redelivery that is asked for during the last try is made', async (t) => {
+  let isLast = false
+  const last = gate<number>()
+  const bench = await webhookBench(t, () => (isLast ? last.opened : 500))
+  const { id } = await bench.add()
+  await bench.publish()
+  await bench.webhooks.idle()
+  const { next_at } = await untilTried(bench, id, 9)
+  isLast = true
+  bench.clock.set(Date.parse(next_at!) - 1)
+  const passing = bench.clock.pass(60_000)
+  await until(() => bench.got.length === 10)
+  await bench.webhooks.redeliver(id, bench.got[0]!.id)
+  isLast = false
+  last.open(500)
+  await passing
+  await until(() => bench.got.length > 10)
+  await bench.clock.pass(HOUR)
+  t.equal(bench.got.length, 14, 'with the schedule from its beginning')
+  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 4 }])
+  const { failing_since } = bench.webhooks.status(id)
+  await bench.webhooks.change(id, { active: true })
+  t.match(bench.webhooks.status(id), { failing_since }, 'it was active, and still fails')
+})
+
 t.test('pings wait for each other, and see what was changed meanwhile', async (t) => {
   const held = gates()
   const bench = await webhookBench(t, () => held.answer())
@@ -176,9 +210,11 @@ t.test('a full disk: whoever waits for an answer gets one, and nothing is change
   const { id } = await bench.add({ url: 'http://a/' })
   await bench.publish()
   await bench.webhooks.idle()
+  const [sent] = await bench.webhooks.deliveries(id)
   const works: (() => Promise<unknown>)[] = [
     () => bench.webhooks.add({ case_id: null, url: 'http://b/', events: ['*'], secret: null }),
     () => bench.webhooks.change(id, { url: 'http://b/' }),
+    () => bench.webhooks.redeliver(id, sent!.id),
     () => bench.webhooks.remove(id),
   ]
   for (const work of works) {

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { HistoryEntryJson } from '../../http/schemas/case.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
@@ -11,6 +10,7 @@ import { MESSAGE, withTypedText } from '../typed-text.ts'
 
 interface Options extends CommandOptions {
   message?: string
+  answer: boolean
 }
 
 export function command(): Command {
@@ -20,6 +20,7 @@ export function command(): Command {
     .addArgument(caseArgument())
     .argument('[text...]', 'The comment; - reads standard input. Default: your editor.')
     .option(...MESSAGE)
+    .option('--no-answer', 'Only comment: the question stays open.')
     .action((name: string, words: string[], options: Options) =>
       withService(options, (context) => run(context, name, words, options)),
     )
@@ -37,30 +38,30 @@ async function run(
   context: CommandContext,
   name: string,
   words: readonly string[],
-  { message }: Options,
+  { message, answer }: Options,
 ): Promise<ExitCode> {
   if (message !== undefined && words.length > 0) throw usageError('Write the text once.')
   const { client, terminal, json } = context
   const id = await resolveCase(client, name)
   const { body: found, etag } = await client.request('GET', `/cases/${id}`)
   const given = words.length > 0 ? words.join(' ') : message
-  const answers = found.state === 'NEEDS_USER_INPUT'
+  const answers = answer && found.state === 'NEEDS_USER_INPUT'
   const question: string[] = answers && found.reason ? found.reason.split('\n') : []
   const about = answers ? ['Answer the question:', ...question] : ['Comment on the case.']
   if (given === undefined) for (const line of question) terminal.say(shownLine(line))
   return withTypedText(context, given, { about }, async (text) => {
-    // only the question that the person read
-    const isRead = answers && given === undefined && etag !== null
-    const headers: Record<string, string> = isRead ? { 'if-match': etag } : {}
-    const { body } = await client.request('POST', `/cases/${id}/comments`, {
-      body: { text },
-      headers,
-    })
-    const entry: HistoryEntryJson = body
-    if (json) terminal.print(jsonText(entry))
-    else if (entry.act?.name === 'answered')
-      terminal.print(`${id.slice(0, 8)}  ${entry.act.to}  answered\n`)
-    else terminal.print(historyText([entry], terminal))
+    if (answers) {
+      // only the question that the person read
+      const headers: Record<string, string> =
+        given === undefined && etag !== null ? { 'if-match': etag } : {}
+      const body = { text: text.trim() }
+      const sent = await client.request('POST', `/cases/${id}/answer`, { body, headers })
+      const line = `${id.slice(0, 8)}  ${sent.body.state}  answered\n`
+      terminal.print(json ? jsonText(sent.body) : line)
+      return EXIT.done
+    }
+    const sent = await client.request('POST', `/cases/${id}/comments`, { body: { text } })
+    terminal.print(json ? jsonText(sent.body) : historyText([sent.body], terminal))
     return EXIT.done
   })
 }

@@ -183,7 +183,7 @@ async function decide(chosen: Chosen, options: Options): Promise<void> {
     if (kind !== 'question' || !terminal.canAsk) return EXIT.done
     const text = await ask('Your answer (empty: none): ', signal)
     if (!text) return EXIT.done
-    await client.request('POST', `/cases/${case_id}/comments`, { body: { text } })
+    await client.request('POST', `/cases/${case_id}/answer`, { body: { text } })
     terminal.say('answered')
     return EXIT.done
   })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { AppError } from '../../model/app-error.ts'
-import { type CaseContents, type Decide, gateOf, shownState } from '../../model/case-contents.ts'
+import { type CaseContents, type Decide, gateOf } from '../../model/case-contents.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
 import { oneLine } from '../../model/one-line.ts'
@@ -15,6 +15,7 @@ import { bytesWithETag, isConditional, jsonWithETag, requireMatch } from '../eta
 import { answerJson } from '../json-body.ts'
 import { paginateSource } from '../pagination.ts'
 import {
+  answerSchema,
   caseCommentSchema,
   caseSchema,
   caseUpdateSchema,
@@ -36,6 +37,9 @@ import { caseBody } from '../serializers.ts'
 import { triageFilters } from '../triage.ts'
 
 const PRESENT = exampleOf(caseSchema)
+/** A case of the sample that waits for an answer. */
+const QUESTION = { id: 'f31d0e43-a96a-4ba5-a763-cefea030aa5e' }
+
 const COMMENT: HistoryEntryJson = {
   ...exampleOf(historyEntry),
   what: 'commented',
@@ -195,37 +199,55 @@ export const caseEndpoints = [
   }),
 
   endpoint({
+    route: 'POST /cases/:id/answer',
+    id: 'answerQuestion',
+    tag: 'Cases',
+    summary: 'Answer the question of a case',
+    description:
+      'The case must be in NEEDS_USER_INPUT; its reason is the question. It returns to its previous state. Question and answer stay in its history.',
+    params,
+    body: answerSchema,
+    isConditional: true,
+    responses: updated,
+    errors: [...FILE_ERRORS, 'wrong_state'],
+    example: {
+      params: QUESTION,
+      responses: {
+        200: { ...PRESENT, ...QUESTION, title: 'How long should a sign-in last?', state: 'OPEN' },
+      },
+    },
+    operatorOnly: 'answer',
+    async handle({ c, service, params, body }) {
+      const options = { history: true, by: await actorOf(service, c) }
+      const answer = (present: CaseContents) => {
+        mustMatch(c, service, present)
+        return answerQuestion(present, body.text)
+      }
+      const answered = await service.store.update(params.id, answer, options)
+      service.conversations.answer(params.id, body.text)
+      return answerCase(c, service, answered)
+    },
+  }),
+
+  endpoint({
     route: 'POST /cases/:id/comments',
     id: 'commentOnCase',
     tag: 'Cases',
-    summary: 'Comment on a case, or answer its question',
+    summary: 'Comment on a case',
     description:
-      'Appends the comment to its `history.md`. Line breaks stay, blank lines go. In NEEDS_USER_INPUT, it answers the question, which is the reason of the state: the case returns to its previous state.',
+      'Appends the comment to its `history.md`. Sends `memory_updated`. Line breaks stay, blank lines go.',
     params,
     body: caseCommentSchema,
-    isConditional: true,
     responses: created(historyEntry, 'The entry of its history.'),
     errors: FILE_ERRORS,
     example: { responses: { 201: COMMENT } },
     operatorOnly: 'comment',
     async handle({ c, service, params: { id }, body: { text } }) {
-      const by = await actorOf(service, c)
-      const present = await service.store.read(id)
-      const name = shownState(present) === 'NEEDS_USER_INPUT' ? 'answered' : 'commented'
-      if (name === 'answered') {
-        const answer = (asked: CaseContents) => {
-          mustMatch(c, service, asked)
-          return answerQuestion(asked, text)
-        }
-        await service.store.update(id, answer, { history: true, by })
-        service.conversations.answer(id, text)
-      } else {
-        mustMatch(c, service, present)
-        await service.store.comment(id, { act: { name }, text, at: service.now() }, by)
-      }
+      const act = { act: { name: 'commented' }, text, at: service.now() } as const
+      await service.store.comment(id, act, await actorOf(service, c))
       const entries = await caseHistory(service, await service.store.read(id))
       const json: HistoryEntryJson = entries.findLast(
-        (entry) => entry.act?.name === name && oneLine(entry.text ?? '') === oneLine(text),
+        (entry) => entry.act?.name === 'commented' && oneLine(entry.text ?? '') === oneLine(text),
       )!
       return answerJson(c, json, 201, { location: `/cases/${id}/history` })
     },

@@ -13,8 +13,8 @@ import {
   ok,
   type Route,
 } from '../endpoint.ts'
-import { jsonWithETag } from '../etag.ts'
-import { answerJson } from '../json-body.ts'
+import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
+import { answerJson, jsonBody } from '../json-body.ts'
 import {
   type ListSource,
   newestFirst,
@@ -23,7 +23,7 @@ import {
   type SortKey,
 } from '../pagination.ts'
 import { type DeletedJson, deleted } from '../schemas/case.ts'
-import { caseIdParam, webhookIdParam } from '../schemas/params.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
 import { oneOf, paging } from '../schemas/query.ts'
 import {
@@ -42,6 +42,12 @@ import { serializeDelivery, serializeTest, serializeWebhook } from '../webhook-s
 
 const ofOne = { id: webhookIdParam }
 const state = oneOf(deliveryState).describe('Only deliveries in one of these states.')
+
+const QUEUED = {
+  ...exampleOf(delivery),
+  state: 'retrying',
+  next_attempt_at: '2026-11-21T09:05:00.000Z',
+}
 
 type Params = Readonly<Record<string, string>>
 
@@ -119,9 +125,7 @@ const scopedEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       async handle({ c, service, params, query }) {
         const ofCase = await caseOf(service, params as Params)
         await service.webhooks.syncNotify()
-        const found = service.webhooks
-          .list(ofCase)
-          .map((each) => serializeWebhook(service.webhooks, each))
+        const found = service.webhooks.list(ofCase).map((each) => show(service, each))
         return paginate({ c, query }, found.sort(newestFirst))
       },
     }),
@@ -152,7 +156,10 @@ const scopedEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
           await webhooks.remove(added.id) // the case was deleted in the meantime
           throw error
         }
-        const json = withSecret(service, added, secret === null)
+        const json: WebhookWithSecretJson = {
+          ...show(service, added),
+          ...(secret === null ? { secret: added.secret } : {}),
+        }
         return answerJson(c, json, 201, { location: `/webhooks/${added.id}` })
       },
     }),
@@ -164,14 +171,18 @@ const scopedEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       summary: `Delete ${noun}`,
       description: 'From now on, the service sends nothing to it, and retries nothing.',
       params: ofOne,
+      isConditional: true,
       responses: { 200: { description: 'Deleted.', json: deleted } },
       errors: ofNotify,
       example: { responses: { 200: { id: shown.id, deleted: true } } },
       notWhilePlanning: 'delete webhook',
       async handle({ c, service, params }) {
         const { id } = await webhookOf(service, params as Params)
-        await service.webhooks.remove(id)
-        return answerJson<DeletedJson>(c, { id, deleted: true })
+        return service.webhookLocks.run(id, async () => {
+          requireMatch(c, etagNow(service, id))
+          await service.webhooks.remove(id)
+          return answerJson<DeletedJson>(c, { id, deleted: true })
+        })
       },
     }),
   ]
@@ -187,8 +198,8 @@ const ownEndpoints: readonly Endpoint[] = [
     description: 'Returns everything but its secret: URL, events, and how its deliveries went.',
     params: ofOne,
     responses: ok(webhook, 'The webhook.'),
-    handle: async ({ c, service: { webhooks }, params }) =>
-      jsonWithETag(c, serializeWebhook(webhooks, webhooks.get(params.id))),
+    handle: async ({ c, service, params }) =>
+      jsonWithETag(c, show(service, service.webhooks.get(params.id))),
   }),
 
   endpoint({
@@ -200,12 +211,24 @@ const ownEndpoints: readonly Endpoint[] = [
       'Requires at least one field. With a null secret, the service generates a new one.',
     params: ofOne,
     body: webhookUpdateSchema,
-    responses: { 200: { description: 'The updated webhook.', json: webhookWithSecret } },
+    isConditional: true,
+    responses: {
+      200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
+    },
     errors: ['wrong_state'],
     notWhilePlanning: 'change webhook',
     async handle({ c, service, params, body }) {
-      const changed = await service.webhooks.change(params.id, changeIn(body, newSecret))
-      return answerJson(c, withSecret(service, changed, body.secret === null))
+      const change = changeIn(body, newSecret)
+      const { id } = service.webhooks.get(params.id)
+      return service.webhookLocks.run(id, async () => {
+        requireMatch(c, etagNow(service, id))
+        const changed = await service.webhooks.change(id, change)
+        const json: WebhookWithSecretJson = {
+          ...show(service, changed),
+          ...(body.secret === null ? { secret: changed.secret } : {}),
+        }
+        return answerJson(c, json, 200, { etag: etagNow(service, id) })
+      })
     },
   }),
 
@@ -254,18 +277,35 @@ const ownEndpoints: readonly Endpoint[] = [
       return paginateSource({ c, query }, source, { serialize })
     },
   }),
+
+  endpoint({
+    route: 'POST /webhooks/:id/deliveries/:did/redeliver',
+    id: 'redeliverWebhook',
+    tag: 'Webhooks',
+    summary: 'Resend a delivery of a webhook',
+    description:
+      'Sends it now, with the same `webhook-id`, by which the receiver recognizes it. Fails if the webhook is not active.',
+    params: { ...ofOne, did: deliveryIdParam },
+    responses: { 202: { description: 'Queued for delivery.', json: delivery } },
+    errors: ['wrong_state'],
+    example: { responses: { 202: QUEUED } },
+    notWhilePlanning: 'redeliver',
+    async handle({ c, service, params }) {
+      const found = service.webhooks.get(params.id)
+      const sent = await service.webhooks.redeliver(found.id, params.did)
+      return answerJson(c, serializeDelivery(sent, found), 202)
+    },
+  }),
 ]
 
 export const webhookEndpoints = [...scopedEndpoints, ...ownEndpoints]
 
-/** With its secret only if that is new. */
-function withSecret(
-  { webhooks }: EndpointDeps,
-  each: Webhook,
-  isNewSecret: boolean,
-): WebhookWithSecretJson {
-  const json = serializeWebhook(webhooks, each)
-  return isNewSecret ? { ...json, secret: each.secret } : json
+function show({ webhooks }: EndpointDeps, each: Webhook) {
+  return serializeWebhook(webhooks, each)
+}
+
+function etagNow(service: EndpointDeps, id: string): string {
+  return etagOf(jsonBody(show(service, service.webhooks.get(id))))
 }
 
 interface ListedDelivery extends SortKey {

@@ -70,6 +70,10 @@ export const newStateSchema = z
     ],
   })
 
+export const answerSchema = z
+  .object({ text: notBlank('an answer', 20_000).describe('The answer.') })
+  .meta({ id: 'QuestionAnswer', examples: [{ text: 'Eight hours, as in the old system.' }] })
+
 export const caseCommentSchema = z
   .object({
     text: notBlank('a comment', MAX_COMMENT_CHARACTERS).describe('The comment, as plain text.'),

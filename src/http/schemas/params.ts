@@ -21,6 +21,7 @@ export const caseIdParam = idOf('case', 'c12d54ae-1933-4631-a05f-aecf75428827')
 export const sessionIdParam = idOf('session', '1a6976d2-9465-43b0-aeaa-34814a49b922')
 export const proofIdParam = idOf('proof', '1f769663-1cea-4781-a6c3-dba4891688a2')
 export const webhookIdParam = idOf('webhook', 'fd0fe62c-d20e-4923-8737-ebc8ddf03e8f')
+export const deliveryIdParam = named('The id of the delivery.', 'evt_61_857bf4a7f89d8b72')
 export const conversationIdParam = idOf('conversation', '0d0ad1cc-3a4b-4a04-a2c8-5b4a3f1c8b16')
 export const hookAgentParam = z
   .string()

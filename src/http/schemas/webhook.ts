@@ -6,7 +6,7 @@ import { count, id, time } from '../../model/schemas.ts'
 import { NOTIFY_KINDS } from '../../model/settings.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { nearestName } from './nearest-name.ts'
-import { caseIdParam, webhookIdParam } from './params.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 
 const NAMES: readonly string[] = [ALL_EVENTS, ...WEBHOOK_EVENTS]
@@ -183,7 +183,7 @@ export const delivery = z
     id: 'Delivery',
     examples: [
       {
-        id: 'evt_61_857bf4a7f89d8b72',
+        id: exampleOf(deliveryIdParam),
         event_id: 61,
         event_type: 'memory_updated',
         state: 'delivered',

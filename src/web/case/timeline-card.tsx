@@ -48,7 +48,7 @@ export function TimelineCard({ data }: { data: CasePageData }) {
       )}
       {list(last)}
       {isAsked && !question && <PendingQuestion data={data} />}
-      {!isAsked && <CommentForm data={data} />}
+      <CommentForm data={data} />
       {used !== '' && (
         <p class="muted small timeline-end" id="case-usage">
           Agent usage in all sessions: {used}

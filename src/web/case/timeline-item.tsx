@@ -92,7 +92,7 @@ function AnswerForm({ data: { id, json, etag } }: { data: CasePageData }) {
       id="answer-form"
       data-send="POST"
       data-focus="#record-head h1"
-      action={`/cases/${id}/comments`}
+      action={`/cases/${id}/answer`}
       data-if-match={etag}
       data-conflict="The question"
       data-about={json.reason ?? ''}
