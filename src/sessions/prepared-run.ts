@@ -38,6 +38,7 @@ export async function prepareRun(
   const run = await openRunFolder(deps.state.scratch, `work-${job.session_id}`)
   const scene = { workdir: job.folder!, run, settings, signal, isolated, env }
   const opened: Promise<Walls>[] = []
+  let limit: NodeJS.Timeout | undefined
 
   async function openWalls(agent: AgentSpec | null): Promise<Walls> {
     const walls = await runSandbox(deps, { ...scene, agent })
@@ -64,8 +65,8 @@ export async function prepareRun(
     signal,
     /** Starts its time limit, by which the signal is aborted; that one is returned. */
     startLimit() {
-      const limit = AbortSignal.timeout(settings.timeout.work)
-      if (!isEndless) limit.addEventListener('abort', () => late.abort())
+      // not `AbortSignal.timeout`, which keeps what listens, and so the whole run, until it is due
+      if (!isEndless) limit = setTimeout(() => late.abort(), settings.timeout.work)
       return late.signal
     },
     /** Of the agent, if one is started. */
@@ -76,6 +77,7 @@ export async function prepareRun(
       return (await own).sandbox
     },
     async close() {
+      clearTimeout(limit)
       for (const each of await Promise.allSettled(opened))
         if (each.status === 'fulfilled') await each.value.sandbox.end()
       await run.close()

@@ -115,7 +115,11 @@ function createOrder(cases: Rows, compare: Compare) {
   const changed = new Set<string>()
   return {
     invalidate(id: string) {
-      if (rows) changed.add(id)
+      if (!rows) return
+      changed.add(id)
+      if (changed.size <= rows.length) return
+      rows = null // no list is asked for: else ids of deleted cases would pile up
+      changed.clear()
     },
     rows(): readonly TriageRow[] {
       if (rows && changed.size === 0) return rows

@@ -1,7 +1,7 @@
 /** Watches the memory root with chokidar and reports changed cases to the refresher. It reads no file. */
 
 import { readdirSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { FSWatcher } from 'chokidar'
 import { hasCode } from '../../files/errno.ts'
 import { stampOf } from '../../files/safe-read.ts'
@@ -190,6 +190,7 @@ class ChokidarFolders extends FSWatcher {
   end(folder: string): void {
     this._closeFile(folder)
     this._watched.delete(folder)
+    this._watched.get(dirname(folder))?.items.delete(basename(folder))
   }
 }
 
