@@ -45,11 +45,15 @@ async function serveAgent(t: Parameters<typeof serveSample>[0]) {
 
 /** Comments on what is under the pointer. */
 async function commentOn(page: Page, text: string, comment: string): Promise<void> {
+  await writeComment(page, text, comment)
+  await page.locator('#plan-text .comment-text').getByText(comment).waitFor()
+}
+
+async function writeComment(page: Page, text: string, comment: string): Promise<void> {
   await page.locator('#plan-text').getByText(text, { exact: true }).hover()
   await page.locator('#comment-plus').click()
   await page.locator('.comment-composer textarea').fill(comment)
   await page.keyboard.press('Control+Enter')
-  await page.locator('#plan-text .comment-text').getByText(comment).waitFor()
 }
 
 inBrowser(
@@ -62,9 +66,20 @@ inBrowser(
     await page.locator('#case-context').getByText('What the case asks for.').waitFor()
 
     await commentOn(page, 'remove the export', 'Keep it.')
-    await commentOn(page, '30', 'Why 30?')
+    // the page is fetched late: the next comment is typed meanwhile
+    let fetchNow = () => {}
+    const isTyped = new Promise<void>((resolve) => {
+      fetchNow = resolve
+    })
+    await page.route(page.url(), (route) => isTyped.then(() => route.continue()))
+    await writeComment(page, '30', 'Why 30?')
+    await page.locator('.comment-composer').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Comment', exact: true }).click()
     await page.locator('#comment-text').fill('Mind the docs.')
+    fetchNow()
+    await page.locator('#plan-text .comment-text').getByText('Why 30?').waitFor()
+    await page.unroute(page.url())
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
     await page.keyboard.press('Control+Enter')
     await page.locator('#review .comment-text').getByText('Mind the docs.').waitFor()
 

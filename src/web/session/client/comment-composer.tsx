@@ -76,7 +76,13 @@ export function startComposers(): void {
     if (!target.matches('.comment-composer') || !detail.ok) return
     event.preventDefault()
     close(target)
-    void refresh().then(() => document.getElementById(`comment-${detail.body.id}`)?.focus())
+    const from = document.activeElement
+    void refresh().then(() => {
+      // an event may have shown the comment before, and the person may already type elsewhere
+      const { activeElement: now } = document
+      if (now === from || now === document.body)
+        document.getElementById(`comment-${detail.body.id}`)?.focus()
+    })
   })
 }
 
