@@ -88,9 +88,9 @@ function streamed(service: TestService, id: string, prompt: string) {
 }
 
 async function until(fact: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 120_000
   while (!fact()) {
-    if (Date.now() > deadline) throw new Error(`waited 10 s until ${what}`)
+    if (Date.now() > deadline) throw new Error(`waited two minutes until ${what}`)
     await delay(10)
   }
 }

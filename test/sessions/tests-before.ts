@@ -157,7 +157,7 @@ t.test(
   async (t) => {
     const fences = [
       step('echo no report; sleep 30 & exit 3', 'sh run id=plain proof=tap baseline expect=3'),
-      step('echo 1..1; sleep 30', 'sh run id=slow proof=tap baseline timeout=300ms continue=true'),
+      step('echo 1..1; sleep 30', 'sh run id=slow proof=tap baseline timeout=3s continue=true'),
     ]
     const plan = `## Hypothesis\n\nIt is.\n\n## Plan\n\n1. Fix it\n\n${fences.join('\n')}`
     const files = {
