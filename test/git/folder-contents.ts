@@ -169,6 +169,7 @@ t.test('the diff is what changed in the folder', async (t) => {
       const repo = join(newFolder(t), 'repo')
       fs.cpSync(made, repo, { recursive: true, preserveTimestamps: true })
       const change = () => {
+        untilLaterThan(join(repo, 'forged'))
         for (const [deed] of deeds) deed(repo)
       }
       const found = await changes(t, repo, change)
@@ -176,6 +177,15 @@ t.test('the diff is what changed in the folder', async (t) => {
     })
   }
 })
+
+/** The clock of the file system has moved on: else a forged change would have all times of the file, also its `ctime`. */
+function untilLaterThan(path: string): void {
+  const probe = `${path}.later`
+  const since = fs.statSync(path, { bigint: true }).ctimeNs
+  do fs.writeFileSync(probe, '')
+  while (fs.statSync(probe, { bigint: true }).ctimeNs <= since)
+  fs.rmSync(probe)
+}
 
 t.test('what was changed before is not part of it', async (t) => {
   const repo = repository(t, { a: '1\n', b: '1\n' })
