@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
+import { eventually, holdBack, inBrowser, isFocused, isLive } from '../fixtures/browser.ts'
 import { axeViolations } from '../fixtures/browser-axe.ts'
 import { serveSample } from '../fixtures/browser-service.ts'
 import { agentFiles, committed, plannedBy } from '../fixtures/plain-agents.ts'
@@ -67,19 +67,16 @@ inBrowser(
 
     await commentOn(page, 'remove the export', 'Keep it.')
     // the page is fetched late: the next comment is typed meanwhile
-    let fetchNow = () => {}
-    const isTyped = new Promise<void>((resolve) => {
-      fetchNow = resolve
-    })
-    await page.route(page.url(), (route) => isTyped.then(() => route.continue()))
+    const fetchNow = await holdBack(page, `${page.url()}?output=none`)
     await writeComment(page, '30', 'Why 30?')
     await page.locator('.comment-composer').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Comment', exact: true }).click()
     await page.locator('#comment-text').fill('Mind the docs.')
     fetchNow()
     await page.locator('#plan-text .comment-text').getByText('Why 30?').waitFor()
-    await page.unroute(page.url())
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
+    await must(service, 'PUT', `/cases/${ref.case_id}`, { title: 'Another title' })
+    await page.getByText('Another title').first().waitFor()
+    await isFocused(page, '#comment-text')
     await page.keyboard.press('Control+Enter')
     await page.locator('#review .comment-text').getByText('Mind the docs.').waitFor()
 
