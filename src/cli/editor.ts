@@ -4,10 +4,17 @@ import { AppError } from '../model/app-error.ts'
 
 /**
  * Opens a file in $VISUAL or $EDITOR and waits until the editor ends. As in git, the variable is a shell command that
- * may have arguments, and Ctrl-C goes only to the editor.
+ * may have arguments, and Ctrl-C goes only to the editor. Throws `bad_request` if it fails, or if there is neither a variable
+ * nor a terminal.
  */
 export async function editFile(path: string, signal: AbortSignal): Promise<void> {
-  const editor = process.env.VISUAL || process.env.EDITOR || 'vi'
+  const named = process.env.VISUAL || process.env.EDITOR
+  if (!named && !(process.stdin.isTTY && process.stdout.isTTY)) {
+    const message =
+      'The text is missing, and the editor (vi) needs a terminal. --help says how to give the text.'
+    throw new AppError('bad_request', message)
+  }
+  const editor = named || 'vi'
   const hearAgain = ignoreKeys()
   try {
     const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, path], { stdio: 'inherit' })

@@ -17,9 +17,9 @@ export const USUAL_REQUIREMENTS = [
 /**
  * Reads what somebody writes as proof of a new case: `All tests pass`, `Looks right (screenshot)` or
  * `Faster than before (benchmark, optional)`. It is required if it does not say that it is optional, and the type
- * follows from the words if it is not given.
+ * follows from the words by `typeOf` if it is not given.
  */
-export function parseRequirement(line: string): Requirement | null {
+export function parseRequirement(line: string, typeOf = typeFor): Requirement | null {
   const text = line.replace(/^\s*(?:[-*+]\s+)?(?:\[[ xX]\]\s+)?/, '').trim()
   if (text === '') return null
   const { description, type } = readItem(text, false)
@@ -27,7 +27,7 @@ export function parseRequirement(line: string): Requirement | null {
   const words = isOptional ? description.replace(/(?<!\s)\s*\(optional\)$/i, '') : description
   return {
     description: words,
-    type: type ?? typeFor(words),
+    type: type ?? typeOf(words),
     required: !isOptional,
   }
 }

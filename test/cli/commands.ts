@@ -52,6 +52,9 @@ t.test('with a running service', async (t) => {
       code: 0,
       stdout: /✗ It opens \(test-log\)\nProof requirements are not met/,
     })
+    t.match(await cli.run('prove', 'require', 'gate', 'Looks right (screenshot, optional)'), {
+      stdout: /· Looks right \(screenshot, optional\)\n/,
+    })
     const seen = [
       'prove',
       'require',

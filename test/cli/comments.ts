@@ -87,6 +87,11 @@ t.test('comments from the terminal', async (t) => {
       'red',
     )
     t.match(saved, { code: 1, stderr: /the text is empty; nothing was sent/ })
+    const none = { env: { EDITOR: '', VISUAL: '' } }
+    t.match(await cli.runWith(none, 'session', 'comment', 'red'), {
+      code: 1,
+      stderr: /the editor \(vi\) needs a terminal/,
+    })
     const { json } = await cli.run('session', 'comment', 'red', '--list', '--json')
     t.equal(json.length, 5, 'an empty text adds nothing')
   })

@@ -5,7 +5,7 @@ import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { inLongLane } from '../fixtures/full.ts'
-import { must, planned, step } from '../fixtures/session-client.ts'
+import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 
 const RUNBOOK = step('echo fine', 'sh run id=say proof=log')
 
@@ -199,6 +199,14 @@ t.test('with a running service', async (t) => {
     const both = `both() { sed -i s/better/theirs/ ${path}; sed -i s/better/mine/ "$1"; }; both`
     t.match(await edit(both), { code: 1, stderr: /your text was saved in/ })
     t.match(readFileSync(path, 'utf8'), /^echo theirs$/m)
+
+    const runbook = step('echo other', 'sh run id=say')
+    await service.request('PUT', `/cases/${ref.case_id}/memory/runbook.md`, runbook)
+    await cli.run('revise', 'roof', '-m', 'One.\nTwo.')
+    await reaches(service, ref, 'plan_ready')
+    t.match(await cli.run('session', 'plan', 'roof', '--diff'), {
+      stdout: /^One\.\nTwo\.\n\n[\s\S]*^\+echo other$/m,
+    })
   })
 
   await t.test('a plan that cannot run is not offered for approval', async (t) => {

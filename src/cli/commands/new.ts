@@ -25,7 +25,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--prove <text>',
-        'What must be proved, as "Looks right (screenshot)"; "(screenshot, optional)" is not required. Repeatable.',
+        'What must be proved, instead of the checklist in casefile.md: "Looks right (screenshot)"; "(screenshot, optional)" is not required. Repeatable.',
       ).argParser((text: string, before: string[] = []) => [...before, text]),
     )
     .option('--plan', 'Start a session and wait for its plan.')

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { GateJson } from '../../http/schemas/case.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
+import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain, optionalCaseArgument, withSubcommands } from '../command.ts'
@@ -75,7 +76,7 @@ async function showGate(context: ReadContext, name: string | undefined): Promise
 }
 
 interface RequireOptions extends CommandOptions {
-  type: string
+  type?: string
   optional?: boolean
 }
 
@@ -84,7 +85,10 @@ function requireCommand(): Command {
     .description('Add what must be proved to the checklist of a case.')
     .addArgument(caseArgument())
     .argument('<text>', 'What the proof should show, on one line.')
-    .option('--type <type>', 'Type of proof that satisfies it.', 'test-log')
+    .option(
+      '--type <type>',
+      'Type of proof that satisfies it. Default: as in "Looks right (screenshot)", else test-log.',
+    )
     .option('--optional', 'The case can be resolved without it.')
     .action((name: string, text: string, options: RequireOptions) =>
       withService(options, (context) => requireProof(context, name, text, options)),
@@ -101,11 +105,13 @@ function requireCommand(): Command {
 async function requireProof(
   { client, terminal, json }: CommandContext,
   name: string,
-  description: string,
+  text: string,
   { type, optional = false }: RequireOptions,
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
-  const body = { description, type, required: !optional }
+  const read = type === undefined ? parseRequirement(text, () => 'test-log') : null
+  const item = read ?? { description: text, type, required: true }
+  const body = { ...item, required: item.required && !optional }
   const answer = await client.request('POST', `/cases/${id}/proof/checklist`, { body })
   if (json) terminal.print(jsonText(answer.body))
   else terminal.print(gateText((await client.request('GET', `/cases/${id}/gate`)).body, terminal))

@@ -142,7 +142,7 @@ async function showChange(context: ReadContext, session: SessionJson): Promise<E
     terminal.warn('the text of the earlier plan is not on this machine')
     return EXIT.done
   }
-  if (now.note) terminal.print(`${shownLine(now.note)}\n\n`)
+  if (now.note) terminal.print(`${now.note.split('\n').map(shownLine).join('\n')}\n\n`)
   terminal.print(changeText(terminal, before.text, now.text))
   return EXIT.done
 }
