@@ -13,7 +13,7 @@ import { EXIT } from './output/exit-codes.ts'
 import { oneLineText } from './output/shown-line.ts'
 import { casefile } from './program.ts'
 import { resolveCase } from './resolve/case.ts'
-import { commentsOfCase } from './resolve/comment.ts'
+import { commentedSessions } from './resolve/comment.ts'
 import { proofsOf } from './resolve/find-proof.ts'
 import { sessionsOf } from './resolve/find-session.ts'
 
@@ -144,12 +144,11 @@ async function wordsFor(expected: Option | Argument, place: Completion): Promise
     case 'resolve':
     case 'reopen':
       return reading(place, async (client) => {
-        const found = await commentsOfCase(
-          client,
-          await resolveCase(client, place.positional[0] ?? ''),
-        )
-        return found.flatMap(({ comments }) =>
-          comments.map(({ id, status, text }) => [id, `${status}: ${text}`.slice(0, 80)] as const),
+        const id = await resolveCase(client, place.positional[0] ?? '')
+        return (await commentedSessions(client, id)).flatMap(({ comments }) =>
+          comments.list.map(
+            ({ id, status, text }) => [id, `${status}: ${text}`.slice(0, 80)] as const,
+          ),
         )
       })
     case 'proof':

@@ -3,6 +3,7 @@ import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import type { Session } from '../model/session.ts'
 import { expectedWallsText } from '../model/walls-text.ts'
 import { type ApprovalView, approvalView } from '../sessions/approval-view.ts'
+import { planHistory, savedAt } from '../sessions/plan-history.ts'
 import { planObjection, sessionFacts } from './case-status.ts'
 import type { HttpDeps } from './deps.ts'
 import type { ApprovalViewJson } from './schemas/approval-view.ts'
@@ -13,6 +14,7 @@ export async function approvalJson(
   service: HttpDeps,
   contents: CaseContents,
   session: Session,
+  { soonSeen = false } = {},
 ): Promise<ApprovalViewJson> {
   const json = await serializeSession(service, contents, session)
   const facts = await sessionFacts(service, contents, session, json)
@@ -26,6 +28,11 @@ export async function approvalJson(
   return {
     plan_sha256: json.plan_sha256,
     plan_unchanged: isPlanUnchanged(session.trail),
+    plans: await planHistory(service.plans, session, {
+      plan: json.plan,
+      savedAt: savedAt(service, json),
+    }),
+    seen: await service.seenPlans[soonSeen ? 'isSoonSeen' : 'isSeen'](session),
     summary: summary.text,
     objection: summary.objection ?? untrusted ?? unreachable,
     needs_signature: settings.signApprovals,

@@ -115,8 +115,6 @@ export interface EndpointSpec extends Permission {
   responses: Readonly<Partial<Record<number, ResponseSpec>>>
   /** Whether it supports `If-Match` and `If-None-Match`. */
   isConditional?: boolean
-  /** The ETag is of a part of the response, so that no GET is answered with 304. */
-  isNeverCached?: boolean
   /** In addition to those that follow from the rest. */
   errors?: readonly ErrorCode[]
   example?: ExampleSpec

@@ -77,6 +77,7 @@ export async function serializeSession(
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
   const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
   const usage = sessionUsage(session.trail)
+  const comments = await commentsOfSession(service, session)
   const planSha256 = sha256(plan)
   const later = lastOf(session.trail, 'runs_later')?.fields
   return {
@@ -117,7 +118,7 @@ export async function serializeSession(
     queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates: candidates.map((candidate) => judgeCandidate(session, candidate)),
-    comments: countComments(await commentsOfSession(service, session)),
+    comments: { ...countComments(comments), list: [...comments] },
     problems: [
       ...contents.problems.filter((problem) => problem.file === file),
       ...(texts ? await textProblems(texts, session) : []),
@@ -129,9 +130,10 @@ export function withoutTexts({
   hypothesis: _h,
   plan: _p,
   output: _o,
+  comments: { list: _l, ...comments },
   ...head
 }: SessionJson): SessionHeadJson {
-  return head
+  return { ...head, comments }
 }
 
 /** A proof without its content. */

@@ -61,6 +61,8 @@ export interface Changed {
   wrote: string[]
   /** The two commands that come next in a terminal. */
   next: string[]
+  /** The present hash of casefile.md; null if there is none that can be read. */
+  settings_sha256: string | null
 }
 
 /** What a session of a case would plan with. */
@@ -173,7 +175,11 @@ export function createSetup(deps: SetupDeps): Setup {
         await writeSteps(steps, root)
       }
       const { provider = present.provider, in_terminal: inTerminal = false } = wanted
-      return { wrote: shownFiles(steps, root), next: nextCommands({ provider, inTerminal }) }
+      return {
+        wrote: shownFiles(steps, root),
+        next: nextCommands({ provider, inTerminal }),
+        settings_sha256: await settingsHash(root),
+      }
     },
 
     async proposedIntent({ case: { workdir, checklist } }) {

@@ -19,7 +19,7 @@ interface NotifyParts {
   environment: NodeJS.ProcessEnv
   redactor: Redactor
   catalog: Pick<Catalog, 'folder'>
-  seenPlans: Pick<SeenPlans, 'isSeen'>
+  seenPlans: Pick<SeenPlans, 'isSoonSeen'>
 }
 
 export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
@@ -39,7 +39,7 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
       if (waiting?.kind !== kind || waiting.session_id !== session_id)
         return 'it no longer waits, so nothing was sent'
       const session = contents?.sessions.find(({ id }) => id === session_id)
-      const isSeen = kind === 'plan' && session && (await seenPlans.isSeen(session))
+      const isSeen = kind === 'plan' && session && (await seenPlans.isSoonSeen(session))
       return isSeen ? 'the plan was seen, so nothing was sent' : null
     },
   }

@@ -21,7 +21,7 @@ interface PresentPlan {
 }
 
 /** The limit for all texts together; the oldest ones beyond it are left out. */
-const MAX_CHARACTERS = 32 * 1024 * 1024
+const MAX_CHARACTERS = 1024 * 1024
 
 /** The revisions of a session's plan, with their texts if this machine still has them. */
 export async function planHistory(

@@ -11,8 +11,10 @@ const MAX_KEPT = 500
 /** The plans that a person has seen, which nothing announces again. In memory only; it approves nothing. */
 export interface SeenPlans {
   add(session: Session, plan_sha256: string): void
-  /** Whether the present plan was seen. While a console is in use, waits a moment for a page that is about to show it. */
+  /** Whether the present plan was seen. */
   isSeen(session: Session): Promise<boolean>
+  /** The same. While a console is in use, waits a moment for a page that is about to show it. */
+  isSoonSeen(session: Session): Promise<boolean>
 }
 
 export function createConsoleUse(
@@ -33,7 +35,8 @@ export function createConsoleUse(
       seen.set(id, plan_sha256)
       if (seen.size > MAX_KEPT) seen.delete(seen.keys().next().value!)
     },
-    async isSeen(session) {
+    isSeen,
+    async isSoonSeen(session) {
       const end = Date.now() + (consoleAddress.url === null ? 0 : SHOWN_MS)
       for (;;) {
         if (await isSeen(session)) return true

@@ -80,7 +80,7 @@ inBrowser(
     await page.keyboard.press('Control+Enter')
     await page.locator('#review .comment-text').getByText('Mind the docs.').waitFor()
 
-    const comments = await must(service, 'GET', `${ref.path}/comments`)
+    const comments = (await must(service, 'GET', ref.path)).comments.list
     const about = comments.map(({ line, quote, text, status }: Record<string, unknown>) => [
       line,
       quote,
@@ -131,7 +131,7 @@ inBrowser('only plans that were read are approved together', async (t, visitor) 
   const page = await visitor.open(`${service.url}/inbox`)
   for (const ref of [ash, elm, oak]) {
     await page.goto(`${service.url}/case/${ref.case_id}/session/1`)
-    await eventually(async () => (await must(service, 'GET', `${ref.path}/seen`)).seen === true)
+    await eventually(async () => (await must(service, 'GET', `${ref.path}/approval`)).seen)
   }
   await page.goto(`${service.url}/inbox`)
   const offer = page.locator('#approve-seen')

@@ -30,20 +30,10 @@ await finished(app, ref)
 const file = (name: string) => app.file(ref.case_id, 'artifacts', name)
 const at = (name: string) => `${ref.path}/artifacts/${name}`
 
-t.test('the artifacts of a session, and which of them are candidates', async (t) => {
-  writeFileSync(file('2-other.log'), 'of another session')
-  writeFileSync(file('10-x.log'), 'of session 10')
-  mkdirSync(file('1-folder'))
-  symlinkSync('/etc/hostname', file('1-link.log'))
-  execFileSync('mkfifo', [file('1-pipe.log')])
-  t.match((await get(`${ref.path}/artifacts`)).json, [
-    { artifact: '1-say.log', size: 8, updated_at: /Z$/, candidate: true, note: /^exit 0/ },
-    { artifact: '1-tags.log', size: 15, candidate: true },
-    { artifact: '1-test.log', size: 17, candidate: false, note: null },
-    { artifact: '1-test.tap', size: 17, candidate: true, note: '1 of 1 test passed' },
-  ])
-  t.equal((await get(`${ref.path}/artifacts`)).json.length, 4)
-})
+writeFileSync(file('2-other.log'), 'of another session')
+mkdirSync(file('1-folder'))
+symlinkSync('/etc/hostname', file('1-link.log'))
+execFileSync('mkfifo', [file('1-pipe.log')])
 
 t.test('one comes as plain text that can do nothing', async (t) => {
   writeFileSync(file('1-page.log'), '<script>alert(1)</script>\xff')
@@ -160,9 +150,7 @@ t.test('what is none of this session’s artifacts', async (t) => {
 
 t.test('a folder that leads elsewhere is not followed', async (t) => {
   const other = await planned(app, { runbook: step('echo hi') })
-  t.strictSame((await get(`${other.path}/artifacts`)).json, [], 'it has none')
   symlinkSync(app.file(ref.case_id, 'artifacts'), app.file(other.case_id, 'artifacts'))
-  t.strictSame((await get(`${other.path}/artifacts`)).json, [])
   t.match(await get(`${other.path}/artifacts/1-say.log`), { status: 409 })
 })
 
@@ -177,7 +165,6 @@ t.test('the log of a step can be read while it grows, and joined with the stream
   await says(events, 'größer\n')
   const read = await get(`${live.path}/artifacts/1-slow.log`, { range: 'bytes=0-' })
   t.match(read, { status: 206, text: 'größer\n', headers: { 'content-range': 'bytes 0-8/9' } })
-  t.match((await get(`${live.path}/artifacts`)).json, [{ artifact: '1-slow.log', size: 9 }])
   writeFileSync(`${app.root}/go`, '')
   await events.closed
   const pieces = events.received

@@ -1,7 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
-import { envelope, git, must, planned, reaches, stream } from '../fixtures/session-client.ts'
+import {
+  envelope,
+  git,
+  must,
+  planned,
+  type Ref,
+  reaches,
+  stream,
+} from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 // a carriage return ends no line of the session file
@@ -18,6 +26,8 @@ async function openPlanned() {
   const { plan } = await must(app, 'GET', ref.path)
   return { ref, comments: `${ref.path}/comments`, plan: String(plan) }
 }
+
+const listed = async (ref: Ref) => (await must(app, 'GET', ref.path)).comments.list
 
 const lineOf = (plan: string, text: string) => plan.split('\n').indexOf(text) + 1
 
@@ -57,13 +67,15 @@ t.test('a comment on a line, a range, a step and the whole plan', async (t) => {
   t.match(whole, { line: null, quote: '', status: 'draft' })
   const quoted = await must(app, 'POST', comments, { text: 'Found.', quote: 'Second.' })
   t.equal(quoted.line, line)
-  const all = await must(app, 'GET', comments)
+  const all = await listed(ref)
   t.strictSame(
     all.map(({ id }: { id: string }) => id),
     [one, step, range, whole, quoted].map(({ id }) => id),
   )
   const session = await must(app, 'GET', ref.path)
-  t.strictSame(session.comments, { draft: 5, open: 0, total: 5 })
+  t.strictSame(session.comments, { draft: 5, open: 0, total: 5, list: all })
+  const [head] = await must(app, 'GET', `/cases/${ref.case_id}/sessions?content=false`)
+  t.strictSame(head.comments, { draft: 5, open: 0, total: 5 })
   t.equal(session.plan, plan, 'the plan is what it was')
   t.match(readFileSync(fileOf(ref.case_id), 'utf8'), /\n## Review\n\n- \[ \] [0-9a-f]{8} · /)
 
@@ -142,7 +154,7 @@ t.test('revise sends the note and the drafts', async (t) => {
   await must(app, 'POST', `${ref.path}/revise`, { note: 'Again, please.' })
   const { data } = await events.next(({ event }) => event === 'comments_sent')
   t.match(envelope({ data }).payload, { count: 2, with: 'revise' })
-  const sent = await must(app, 'GET', comments)
+  const sent = await listed(ref)
   t.match(sent, [
     { id: one.id, sent: true },
     { id: two.id, sent: true },
@@ -174,15 +186,16 @@ t.test('the status follows the plan', async (t) => {
   t.equal(again.json.code, 'plan_changed')
   const statuses = async () =>
     Object.fromEntries(
-      (await must(app, 'GET', comments)).map(
-        ({ id, status, present_line }: Record<string, unknown>) => [id, [status, present_line]],
-      ),
+      (await listed(ref)).map(({ id, status, present_line }: Record<string, unknown>) => [
+        id,
+        [status, present_line],
+      ]),
     )
   t.strictSame(await statuses(), { [kept.id]: ['draft', line + 2], [gone.id]: ['stale', null] })
   const step = await must(app, 'POST', comments, { text: 'Louder.', step: 'test' })
   const louder = next.replace('echo hi', 'echo HI')
   await must(app, 'PUT', `${ref.path}/plan`, { plan: louder })
-  const places = (await must(app, 'GET', comments)).map(
+  const places = (await listed(ref)).map(
     ({ id, near_line }: { id: string; near_line: number | null }) => [id, near_line],
   )
   t.strictSame(places, [
@@ -207,7 +220,7 @@ t.test('the status follows the plan', async (t) => {
     t.equal(made.type, 'implementing')
     t.match(readFileSync(fileOf(ref.case_id), 'utf8'), /comments_sent count=2 with=session/)
     await reaches(app, { ...ref, path: `/cases/${ref.case_id}/sessions/${made.id}` }, 'plan_ready')
-    for (const { id } of await must(app, 'GET', comments)) {
+    for (const { id } of await listed(ref)) {
       await must(app, 'PUT', `${comments}/${id}`, { resolved: true })
     }
     const none = await app.request('POST', `/cases/${ref.case_id}/sessions`, { again: ref.id })
@@ -227,7 +240,7 @@ t.test('the status follows the plan', async (t) => {
       const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...each } })
       t.equal(answer.status, 400, JSON.stringify(each))
     }
-    t.match((await must(app, 'GET', comments)).at(-1), {
+    t.match((await listed(ref)).at(-1), {
       id: made.id,
       line: 1,
       end_line: 2,
@@ -245,7 +258,7 @@ t.test('a person ticks a comment in the file', async (t) => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(`- [ ] ${one.id}`, `- [x] ${one.id}`))
   const { data } = await events.next(({ event }) => event === 'comment_changed')
   t.match(envelope({ data }).payload, { id: one.id, what: 'resolved' })
-  t.match(await must(app, 'GET', comments), [{ id: one.id, status: 'resolved' }])
+  t.match(await listed(ref), [{ id: one.id, status: 'resolved' }])
 })
 
 t.test('the comments of a session that has ended do not change', async (t) => {
@@ -263,5 +276,5 @@ t.test('the comments of a session that has ended do not change', async (t) => {
     t.equal(answer.json.code, 'session_ended')
     t.match(answer.json.detail, /before proof is attached/)
   }
-  t.match(await must(app, 'GET', comments), [{ id: one.id, status: 'draft' }])
+  t.match(await listed(ref), [{ id: one.id, status: 'draft' }])
 })

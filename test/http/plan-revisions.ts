@@ -11,7 +11,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
 
-const plansOf = (path: string) => must(app, 'GET', `${path}/plans`)
+const plansOf = async (path: string) => (await must(app, 'GET', `${path}/approval`)).plans
 
 /** Changes the plan in the file as a person would. */
 function editByHand(caseId: string, from: string, to: string): void {
@@ -111,7 +111,7 @@ t.test(
     await events.next(({ event, data }) => event === 'plan_edited' && data.includes('"hand"'))
     t.match((await plansOf(ref.path)).at(-1), { by: 'hand', current: true, text: 'By hand.' })
     const nobody = '00000000-0000-4000-8000-000000000000'
-    t.match(await app.request('GET', `/cases/${ref.case_id}/sessions/${nobody}/plans`), {
+    t.match(await app.request('GET', `/cases/${ref.case_id}/sessions/${nobody}/approval`), {
       status: 404,
     })
   },

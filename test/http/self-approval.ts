@@ -298,7 +298,8 @@ t.test('a session is told from the operator by the process that asks', linuxOnly
   )
   t.equal(denied.length, 1)
   t.match(await must(service, 'GET', path), { state: 'plan_ready' })
-  t.match((await must(service, 'GET', `${path}/comments`))[0].replies, [{ author: 'runbook' }])
+  const [answered] = (await must(service, 'GET', path)).comments.list
+  t.match(answered.replies, [{ author: 'runbook' }])
 })
 
 t.test('what a session may not do by request while it plans', { ...linuxOnly }, async (t) => {

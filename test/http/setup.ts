@@ -44,12 +44,17 @@ t.beforeEach(() => {
     rmSync(join(app.root, name), { recursive: true, force: true })
 })
 
-t.test('says what is set up and which agents can be used', async (t) => {
-  const { status, json, text } = await app.request('GET', '/setup')
-  t.equal(status, 200)
-  t.match(json, { configured: false, provider: 'runbook', checklist: [], hooks: [] })
-  t.strictSame(json.tests, { command: 'npm test --silent', source: 'package.json', report: 'tap' })
-  const agents = Object.fromEntries(json.agents.map((agent: { id: string }) => [agent.id, agent]))
+/** As the page of the setup shows it. */
+const present = async () => {
+  const { setup } = app.service
+  return setup.status(await setup.findAgents())
+}
+
+t.test('what is set up and which agents can be used', async (t) => {
+  const found = await present()
+  t.match(found, { configured: false, provider: 'runbook', checklist: [], hooks: [] })
+  t.strictSame(found.tests, { command: 'npm test --silent', source: 'package.json', report: 'tap' })
+  const agents = Object.fromEntries(found.agents.map((agent) => [agent.id, agent]))
   t.strictSame(agents.claude, {
     id: 'claude',
     title: 'Claude Code',
@@ -65,7 +70,7 @@ t.test('says what is set up and which agents can be used', async (t) => {
     status: 'not_installed',
     advice: 'npm install -g @google/gemini-cli',
   })
-  t.notMatch(text, /secret@/, 'nothing about the account')
+  t.notMatch(JSON.stringify(found), /secret@/, 'nothing about the account')
 })
 
 t.test('a session does not begin with an agent that is known to be logged out', async (t) => {
@@ -92,8 +97,9 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
   writeFileSync(settings, before)
   const checklist = ['All tests pass (test-log, required)']
   const body = { provider: 'claude', tests: 'make check', checklist }
-  const { wrote, setup } = await must(app, 'PUT', '/setup', body)
+  const { wrote } = await must(app, 'PUT', '/setup', body)
   t.strictSame(wrote, ['casefile.md'])
+  const setup = await present()
   t.match(setup, { configured: true, provider: 'claude', checklist })
   t.strictSame(setup.tests, { command: 'make check', source: 'casefile.md', report: null })
   t.equal(
@@ -104,10 +110,10 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
 
   const hooked = await must(app, 'PUT', '/setup', { in_terminal: true })
   t.strictSame(hooked.wrote, ['.claude/settings.local.json'])
-  t.match(hooked.setup.hooks, [{ agent: 'claude', place: 'local', installed: 'current' }])
+  t.match((await present()).hooks, [{ agent: 'claude', place: 'local', installed: 'current' }])
 
   await must(app, 'PUT', '/setup', { tests: null, checklist: [] })
-  t.match(await must(app, 'GET', '/setup'), { tests: { source: 'package.json' }, checklist: [] })
+  t.match(await present(), { tests: { source: 'package.json' }, checklist: [] })
   t.equal(
     readFileSync(settings, 'utf8'),
     '---\n# mine\nprovider: claude   # who plans\nchecklist: []\n---\n\nMind the gap.\n',
@@ -117,7 +123,8 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
 t.test(
   'If-Match: a casefile.md that was made or changed meanwhile is not overwritten',
   async (t) => {
-    const etag = async () => String((await app.request('GET', '/setup')).headers.etag)
+    const etag = async () =>
+      String((await app.request('PUT', '/setup?dry_run=true', { provider: 'claude' })).headers.etag)
     const put = (ifMatch: string) =>
       app.request('PUT', '/setup', { provider: 'claude' }, { 'if-match': ifMatch })
     const first = await etag()
@@ -184,7 +191,7 @@ t.test('what it writes is what casefile init writes', async (t) => {
   t.equal(readFileSync(settings, 'utf8'), text)
   await must(app, 'PUT', '/setup', { checklist: ['A picture (image)'] })
   await must(app, 'PUT', '/setup', { tests: 'make' })
-  t.match(await must(app, 'GET', '/setup'), { checklist: ['A picture (image)'] }, 'it stays')
+  t.match(await present(), { checklist: ['A picture (image)'] }, 'it stays')
 })
 
 t.test('errors of a change', async (t) => {
@@ -227,9 +234,11 @@ t.test('a new case gets the checklist of casefile.md unless it has its own', asy
 
 t.test('what a session of a case would plan with', async (t) => {
   const { id } = await app.newCase()
-  const setup = () => must(app, 'GET', `/cases/${id}/setup`)
+  const setup = async () => (await must(app, 'GET', `/cases/${id}/status`)).start
   const nothing = await setup()
-  t.match(nothing, { provider: 'runbook', plans_from: null })
+  t.match(nothing, { provider: 'runbook', plans_from: null, intent: null })
+  const asked = await must(app, 'GET', `/cases/${id}/status?intent=true`)
+  t.match(asked.start.intent, { paths: [], proof: [/^npm test/] })
   const testStep = '```sh run id=npm-test proof=tap\nnpm test --silent -- --test-reporter=tap\n```'
   t.equal(nothing.tests.step, testStep)
   t.match(nothing.tests.runbook, testStep)
@@ -247,11 +256,10 @@ t.test('what a session of a case would plan with', async (t) => {
   })
   await must(app, 'PUT', `/cases/${id}`, { provider: 'claude' })
   t.match(await setup(), { provider: 'claude', plans_from: 'agent' })
-  t.equal((await app.request('GET', `/cases/${app.root}/setup`)).status, 404)
 
   writeFileSync(settings, "---\nsteps: ['true']\n---\n")
   const other = await app.newCase()
-  t.match(await must(app, 'GET', `/cases/${other.id}/setup`), { plans_from: 'steps' })
+  t.match(await must(app, 'GET', `/cases/${other.id}/status`), { start: { plans_from: 'steps' } })
 })
 
 t.test('a session with nothing to plan with says so, and runs no tests', async (t) => {

@@ -14,7 +14,7 @@ import t from 'tap'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { inLongLane } from '../fixtures/full.ts'
 import { committed, LIST_PLAN, plannedBy, program } from '../fixtures/plain-agents.ts'
-import { finished, must } from '../fixtures/session-client.ts'
+import { finished } from '../fixtures/session-client.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COPIED = ['src', 'bundle.mjs', 'notices.mjs', 'package.json', 'tsconfig.json']
@@ -72,10 +72,7 @@ t.test('an agent is one folder, and its name in the model', inLongLane, async (t
   t.match(session, { state: 'plan_ready', hypothesis: 'It is small.' })
   const done = await finished(service, ref)
   t.match(done.session, { state: 'complete', diff: { file: 'made.txt' } })
-  const { agents } = await must(service, 'GET', '/setup')
-  t.match(
-    agents.find(({ id }: { id: string }) => id === 'sixth'),
-    { title: 'The Sixth' },
-    'and so are its hooks',
-  )
+  await fetch(`${service.url}/agents/found`)
+  const setup = await (await fetch(`${service.url}/configure`)).text()
+  t.match(setup, 'The Sixth', 'and so are its hooks')
 })

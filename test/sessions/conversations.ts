@@ -215,7 +215,7 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
     t.match(approves, /^403 .*own_session/, 'an agent cannot approve its own plan')
     t.match(says, /^403 .*own_session/)
     t.match(replies, /^201 /)
-    t.match(await must(app, 'GET', comments), [
+    t.match((await must(app, 'GET', session.path)).comments.list, [
       { replies: [{ author: 'claude', text: 'Because.' }] },
     ])
   }

@@ -160,7 +160,7 @@ t.test('a case that has no session', async (t) => {
   t.test('leads to the terminal first, where its agent has its hooks', async (t) => {
     await app.request('PUT', '/setup', { provider: 'claude', in_terminal: true })
     const { id } = await app.newCase({ title: 'Two', provider: 'claude' })
-    t.match((await app.request('GET', `/cases/${id}/setup`)).json, { in_terminal: true })
+    t.match((await app.request('GET', `/cases/${id}/status`)).json.start, { in_terminal: true })
     const before = await html(app, `/case/${id}`)
     t.match(before, 'What Claude Code does in a terminal then belongs to this case')
     t.strictSame(buttons(before), ['Make it current', 'Let Casefile start it'])

@@ -139,7 +139,7 @@ t.test('a plan that a person has seen is not announced, until it changes', async
   const ref = await planned(app, { runbook: step('true') })
   await receiver.next()
   const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
-  t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
+  t.match(await must(app, 'GET', `${ref.path}/approval`), { seen: false })
   t.match(await must(app, 'POST', `${ref.path}/seen`, { plan_sha256 }), { seen: true })
   await sendAgain()
   await app.service.webhooks.idle()
@@ -148,7 +148,7 @@ t.test('a plan that a person has seen is not announced, until it changes', async
   t.equal(receiver.received.length, 1)
 
   await must(app, 'PUT', `${ref.path}/plan`, { plan: plan.replace('true', 'false') })
-  t.match(await must(app, 'GET', `${ref.path}/seen`), { seen: false })
+  t.match(await must(app, 'GET', `${ref.path}/approval`), { seen: false })
   await sendAgain()
   await receiver.next()
 })

@@ -90,8 +90,7 @@ async function answers(app: TestService): Promise<Record<string, unknown>> {
     for (const proof of await get(`/cases/${id}/proof`))
       for (const part of ['', '/content']) await get(`/cases/${id}/proof/${proof.id}${part}`)
     for (const session of await get(`/cases/${id}/sessions`))
-      for (const part of ['', '/artifacts', '/comments'])
-        await get(`/cases/${id}/sessions/${session.id}${part}`)
+      await get(`/cases/${id}/sessions/${session.id}`)
   }
   for (const path of ['/triage', '/cases?state=OPEN', '/cases?limit=3']) await get(path)
   for (const query of ['connection pool', 'quince', 'session&limit=3', 'state:OPEN', 'tag:kept'])

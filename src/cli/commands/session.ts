@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import type { PlanRevisionJson, SessionJson } from '../../http/schemas/session.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import {
   caseArgument,
   explain,
@@ -19,6 +19,7 @@ import { withEdited } from '../edited-text.ts'
 import { askWhenReady } from '../follow/ask-when-ready.ts'
 import { watchAttention } from '../follow/attention-watch.ts'
 import { follow, sessionExitCode } from '../follow/follow.ts'
+import { approvalOf } from '../output/approval-text.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
@@ -103,11 +104,11 @@ async function showPlan(context: ReadContext, session: SessionJson): Promise<Exi
   return EXIT.done
 }
 
-/** Sends only a changed text, and only for the session that it was read from. */
+/** Sends only a changed text, and only in place of the plan that it was read from. */
 async function editPlan(context: CommandContext, { case_id, id }: SessionJson): Promise<ExitCode> {
   const { client, terminal, json, signal } = context
   const path = sessionPath({ case_id, id })
-  const { body: session, etag } = await client.request('GET', path)
+  const session: SessionJson = (await client.request('GET', path)).body
   const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
   await withEdited(session.plan, { name: 'plan.md', signal, onSaved }, async (plan) => {
     if (plan === session.plan) {
@@ -115,8 +116,8 @@ async function editPlan(context: CommandContext, { case_id, id }: SessionJson): 
       if (json) terminal.print(jsonText(session))
       return
     }
-    const headers = { 'if-match': etag ?? '*' }
-    const answer = await client.request('PUT', `${path}/plan`, { body: { plan }, headers })
+    const body = { plan, expected_plan_sha256: session.plan_sha256 ?? undefined }
+    const answer = await client.request('PUT', `${path}/plan`, { body })
     if (json) terminal.print(jsonText(answer.body))
     else await printPlanned(context, answer.body)
   })
@@ -125,15 +126,14 @@ async function editPlan(context: CommandContext, { case_id, id }: SessionJson): 
 
 /** Prints the changes since the revision before. */
 async function showChange(context: ReadContext, session: SessionJson): Promise<ExitCode> {
-  const { client, terminal, json } = context
-  const { body } = await client.request('GET', `${sessionPath(session)}/plans`)
-  const revisions: PlanRevisionJson[] = body
+  const { terminal, json } = context
+  const { plans } = await approvalOf(context, session)
   if (json) {
-    terminal.print(jsonText(revisions))
+    terminal.print(jsonText(plans))
     return EXIT.done
   }
-  const index = revisions.findIndex(({ current }) => current)
-  const [now, before] = [revisions[index], earlierOf(revisions, index)]
+  const index = plans.findIndex(({ current }) => current)
+  const [now, before] = [plans[index], plans[index - 1]]
   if (!now || !before) {
     terminal.warn('this plan has no earlier text: it is the first, or identical to those before it')
     return EXIT.done
@@ -145,18 +145,6 @@ async function showChange(context: ReadContext, session: SessionJson): Promise<E
   if (now.note) terminal.print(`${now.note.split('\n').map(shownLine).join('\n')}\n\n`)
   terminal.print(changeText(terminal, before.text, now.text))
   return EXIT.done
-}
-
-/** Works for any order of the list. */
-function earlierOf(
-  revisions: readonly PlanRevisionJson[],
-  index: number,
-): PlanRevisionJson | undefined {
-  const now = revisions[index]
-  if (!now) return undefined
-  return revisions
-    .filter((each, at) => at !== index && each.at <= now.at)
-    .sort((a, b) => (a.at < b.at ? 1 : -1))[0]
 }
 
 interface WatchOptions extends CommandOptions {

@@ -3,6 +3,7 @@ import type { ApiReader, Client } from '../../client/client.ts'
 import { changeMemory } from '../../client/memory-change.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type { CaseSetupJson } from '../../http/schemas/setup.ts'
+import type { StatusJson } from '../../http/schemas/status.ts'
 import { AppError } from '../../model/app-error.ts'
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { RUNBOOK_FILE } from '../../model/memory-name.ts'
@@ -94,12 +95,12 @@ async function run(context: CommandContext, name: string, options: Options): Pro
     const { startIntent } = await import('../follow/start-intent.ts')
     if (yes && paths === undefined)
       throw usageError('--yes needs --paths: nothing asks about them.')
-    const { intent: proposed }: CaseSetupJson = (await client.request('GET', `/cases/${id}/setup`))
+    const { start }: StatusJson = (await client.request('GET', `/cases/${id}/status?intent=true`))
       .body
     const wanted = {
       intent,
       commands,
-      ...proposed,
+      ...(start?.intent ?? { paths: [], proof: [] }),
       ...(paths && { paths }),
       ...(proof && { proof }),
     }
@@ -108,9 +109,9 @@ async function run(context: CommandContext, name: string, options: Options): Pro
   }
   const provider = runTests ? OWN_PROVIDER : named
   if (again === undefined && (provider === undefined || provider === OWN_PROVIDER)) {
-    const setup: CaseSetupJson = (await client.request('GET', `/cases/${id}/setup`)).body
-    if (runTests) await writeTestsRunbook(client, id, setup)
-    else if (setup.plans_from === null) return cannotPlan(context, id, setup)
+    const { start }: StatusJson = (await client.request('GET', `/cases/${id}/status`)).body
+    if (runTests) await writeTestsRunbook(client, id, start)
+    else if (start?.plans_from === null) return cannotPlan(context, id, start)
   }
   const body =
     again === undefined
@@ -131,10 +132,11 @@ async function run(context: CommandContext, name: string, options: Options): Pro
 async function writeTestsRunbook(
   client: Client,
   id: string,
-  { tests }: CaseSetupJson,
+  start: CaseSetupJson | null,
 ): Promise<void> {
   const path = `/cases/${id}/memory/${RUNBOOK_FILE}`
   if ((await client.rawRequest('GET', path)).status === 200) return
+  const tests = start?.tests ?? null
   if (tests === null) {
     throw new AppError(
       'bad_request',

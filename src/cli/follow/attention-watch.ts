@@ -33,7 +33,7 @@ export function watchAttention(
   /** Nothing announces a plan that a person has seen elsewhere. */
   async function announce(payload: EventFields<'attention_needed'>): Promise<void> {
     const { case_id, title, kind, session_id, text } = payload
-    const path = `/cases/${case_id}/sessions/${session_id}/seen`
+    const path = `/cases/${case_id}/sessions/${session_id}/approval?soon_seen=true`
     const seen = () => client.request('GET', path).then(({ body }) => body.seen)
     const isSeen = kind === 'plan' && (await seen().catch(() => false))
     if (own.signal.aborted) return

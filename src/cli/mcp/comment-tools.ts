@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
 import type { CommentJson } from '../../http/schemas/comment.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { resolveSessionHead, sessionPath } from '../resolve/find-session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
@@ -80,8 +81,8 @@ const READ_ON = () => 'Read the session for the whole plan.'
 
 /** Drafts are the operator's own until they are sent. */
 async function sentComments(client: ApiReader, path: string): Promise<CommentJson[]> {
-  const { body } = await client.request('GET', `${path}/comments`)
-  return (body as CommentJson[]).filter(({ sent, resolved }) => sent || resolved)
+  const session: SessionJson = (await client.request('GET', path)).body
+  return session.comments.list.filter(({ sent, resolved }) => sent || resolved)
 }
 
 function sentComment(comments: CommentJson[], id: string, number: number): CommentJson {

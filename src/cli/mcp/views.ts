@@ -29,11 +29,12 @@ export function sessionRow(session: SessionHeadJson) {
   }
 }
 
-/** A session, with long texts shortened. */
+/** A session, with long texts shortened. Its comments have their own tool, which leaves drafts out. */
 export function sessionView(session: SessionJson) {
   const { case_id, id, number } = session
+  const { list: _, ...comments } = session.comments
   const shown = withCutTexts(
-    session,
+    { ...session, comments },
     ['hypothesis', 'plan', 'output'],
     () => `Read the memory file ${number}.md for the whole text.`,
   )

@@ -1,5 +1,5 @@
 import type { CommentJson } from '../../http/schemas/comment.ts'
-import type { SessionJson } from '../../http/schemas/session.ts'
+import type { SessionHeadJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { commentTarget } from '../../model/comment.ts'
 import { oneLineText, shownLine } from './shown-line.ts'
@@ -39,7 +39,7 @@ export function commentBlock(
 }
 
 /** `3 comments (1 draft, 1 open)`; empty without comments. */
-export function commentCountsText({ draft, open, total }: SessionJson['comments']): string {
+export function commentCountsText({ draft, open, total }: SessionHeadJson['comments']): string {
   if (total === 0) return ''
   const parts = [...(draft > 0 ? [`${draft} draft`] : []), ...(open > 0 ? [`${open} open`] : [])]
   const detail = parts.length > 0 ? ` (${parts.join(', ')})` : ''

@@ -6,7 +6,6 @@ import { planViolationText } from '../../model/plan-violation.ts'
 import { providerText } from '../../model/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
-import { commentsOf } from '../resolve/comment.ts'
 import { approvalOf, printUncommitted } from './approval-text.ts'
 import { shownLine } from './shown-line.ts'
 import { sayStatus } from './status-text.ts'
@@ -76,8 +75,7 @@ export async function printPlan(
   }
   // loaded only when a plan is shown, because it loads all agents
   const { viewPlan } = await import('./plan-view.ts')
-  const comments = await commentsOf(client, session)
   const untrusted = approval?.objection ?? null
-  const text = await viewPlan(console, session, { untrusted, comments })
+  const text = await viewPlan(console, session, { untrusted, comments: session.comments.list })
   terminal.print(`\n${color.bold('Plan')}\n${text}`)
 }

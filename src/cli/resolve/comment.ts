@@ -1,33 +1,15 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { CommentJson } from '../../http/schemas/comment.ts'
-import type { SessionHeadJson } from '../../http/schemas/session.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 import { sessionPath, sessionsOf } from './find-session.ts'
 
-export interface SessionComments {
-  session: SessionHeadJson
-  comments: CommentJson[]
-}
-
-/** The comments of a session, oldest first. */
-export async function commentsOf(
-  client: ApiReader,
-  session: SessionHeadJson,
-): Promise<CommentJson[]> {
-  if (session.comments.total === 0) return []
-  return (await client.request('GET', `${sessionPath(session)}/comments`)).body
-}
-
-/** The comments of all sessions of a case, without sessions that have none. */
-export async function commentsOfCase(
-  client: ApiReader,
-  caseId: string,
-): Promise<SessionComments[]> {
-  const found: SessionComments[] = []
-  for (const session of (await sessionsOf(client, caseId)).reverse()) {
-    const comments = await commentsOf(client, session)
-    if (comments.length > 0) found.push({ session, comments })
+/** The sessions of a case that have comments, oldest first. */
+export async function commentedSessions(client: ApiReader, caseId: string): Promise<SessionJson[]> {
+  const found: SessionJson[] = []
+  for (const head of (await sessionsOf(client, caseId)).reverse()) {
+    if (head.comments.total > 0) found.push((await client.request('GET', sessionPath(head))).body)
   }
   return found
 }
@@ -38,8 +20,8 @@ export async function resolveComment(
   caseId: string,
   word: string,
 ): Promise<{ comment: CommentJson; path: string }> {
-  const all = (await commentsOfCase(client, caseId)).flatMap(({ session, comments }) =>
-    comments.map((comment) => ({
+  const all = (await commentedSessions(client, caseId)).flatMap((session) =>
+    session.comments.list.map((comment) => ({
       comment,
       path: `${sessionPath(session)}/comments/${comment.id}`,
     })),

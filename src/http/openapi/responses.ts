@@ -142,10 +142,7 @@ function isEmpty(value: object): boolean {
 }
 
 /** Whether a GET may get 304. */
-export function mayBe304(
-  { responses, isNeverCached = false }: EndpointSpec,
-  isRead: boolean,
-): boolean {
+export function mayBe304({ responses }: EndpointSpec, isRead: boolean): boolean {
   const { headers = [], optionalHeaders = [] } = responses[200] ?? {}
-  return isRead && !isNeverCached && [...headers, ...optionalHeaders].includes('ETag')
+  return isRead && [...headers, ...optionalHeaders].includes('ETag')
 }

@@ -2,18 +2,14 @@ import * as z from 'zod'
 import { readSlice, sliceStream } from '../../files/read-slice.ts'
 import { AppError } from '../../model/app-error.ts'
 import { sessionOf } from '../../model/case-contents.ts'
-import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath, isArtifactOf, MAX_ARTIFACT_BYTES } from '../../runners/output/artifacts.ts'
 import { byteRange } from '../byte-range.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
-import { endpoint, ok } from '../endpoint.ts'
-import { jsonWithETag } from '../etag.ts'
+import { endpoint } from '../endpoint.ts'
 import { PLAIN_TEXT, PLAIN_TEXT_HEADERS, plainText } from '../plain-text.ts'
 import { problemResponse } from '../problem-json.ts'
 import { artifactParam, caseIdParam, sessionIdParam } from '../schemas/params.ts'
-import { type ArtifactJson, artifact } from '../schemas/session.ts'
-import { serializeSession } from '../serializers.ts'
 
 const HEADERS = {
   ...PLAIN_TEXT_HEADERS,
@@ -26,39 +22,12 @@ const CONTENT = { type: PLAIN_TEXT, description: 'The bytes, of any kind.' }
 
 export const artifactEndpoints = [
   endpoint({
-    route: 'GET /cases/:id/sessions/:sid/artifacts',
-    id: 'listArtifacts',
-    tag: 'Sessions',
-    summary: 'List the artifacts of a session',
-    description:
-      'Returns the logs and reports of its steps on this machine, including those that are being written. A candidate can be attached as proof.',
-    params: ofSession,
-    responses: ok(z.array(artifact), 'The artifacts on this machine.'),
-    errors: ['unreadable_file'],
-    async handle({ c, service, params: { id, sid } }) {
-      const contents = await service.store.read(id)
-      const session = sessionOf(contents, sid)
-      const { candidates } = await serializeSession(service, contents, session)
-      const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
-      const files = await listArtifacts(service.layout, id, session.number)
-      const listed = files.map(
-        (file): ArtifactJson => ({
-          ...file,
-          candidate: notes.has(file.artifact),
-          note: notes.get(file.artifact) ?? null,
-        }),
-      )
-      return jsonWithETag(c, listed)
-    },
-  }),
-
-  endpoint({
     route: 'GET /cases/:id/sessions/:sid/artifacts/:name',
     id: 'getArtifact',
     tag: 'Sessions',
     summary: 'Read an artifact',
     description:
-      'Returns it as plain text. To follow a growing log, request a `Range` that begins where the last response ended.',
+      'Returns it as plain text. Its name is one of the `candidates` of the session, or the `artifact` of a `step_started`. To follow a growing log, request a `Range` that begins where the last response ended.',
     params: { ...ofSession, name: artifactParam },
     headers: { Range: z.string().optional().describe('A single range, such as `bytes=-4096`.') },
     responses: {
@@ -145,7 +114,7 @@ function missing(number: number, name: string): AppError {
   const came = `"${name.slice(0, 120).toWellFormed()}"`
   return new AppError(
     'not_found',
-    `Session ${number} has no artifact ${came} on this machine. Artifacts stay on the machine that made them; GET …/artifacts lists them.`,
+    `Session ${number} has no artifact ${came} on this machine. Artifacts stay on the machine that made them; the session names its candidates.`,
   )
 }
 

@@ -1,7 +1,4 @@
-import * as z from 'zod'
-import { sessionOf } from '../../model/case-contents.ts'
 import type { Actor } from '../../model/history.ts'
-import { commentsOfSession } from '../../sessions/comments.ts'
 import { ACTOR_HEADER, actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import { created, type EndpointDeps, endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
@@ -27,21 +24,6 @@ const ENDED = ['session_ended', 'wrong_state'] as const
 const DRAFT = exampleOf(comment)
 
 export const commentEndpoints = [
-  endpoint({
-    route: 'GET /cases/:id/sessions/:sid/comments',
-    id: 'listComments',
-    tag: 'Comments',
-    summary: 'List the comments of a session',
-    description: 'Returns the comments on its plan and on its diff, with their status.',
-    params: ofSession,
-    responses: ok(z.array(comment), 'Comments, oldest first.'),
-    example: { responses: { 200: [DRAFT] } },
-    async handle({ c, service, params: { id, sid } }) {
-      const session = sessionOf(await service.store.read(id), sid)
-      return jsonWithETag<readonly CommentJson[]>(c, await commentsOfSession(service, session))
-    },
-  }),
-
   endpoint({
     route: 'POST /cases/:id/sessions/:sid/comments',
     id: 'addComment',

@@ -54,22 +54,6 @@ export const inboxEndpoints = [
   }),
 
   endpoint({
-    route: 'GET /cases/:id/sessions/:sid/seen',
-    id: 'isPlanSeen',
-    tag: 'Sessions',
-    summary: 'Get whether a person has seen the plan',
-    description:
-      'For programs that announce a plan. While the console is in use, the answer waits up to a second for a page that is about to show it. A restart of the service forgets what was seen.',
-    params: ofSession,
-    responses: ok(seen, 'Whether the present plan was seen.'),
-    example: { responses: { 200: { seen: false } } },
-    async handle({ c, service, params: { id, sid } }) {
-      const session = sessionOf(await service.store.read(id), sid)
-      return jsonWithETag(c, { seen: await service.seenPlans.isSeen(session) })
-    },
-  }),
-
-  endpoint({
     route: 'POST /cases/:id/sessions/:sid/seen',
     id: 'reportSeenPlan',
     tag: 'Sessions',

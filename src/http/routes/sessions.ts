@@ -1,7 +1,5 @@
-import * as z from 'zod'
 import { type CaseContents, sessionOf } from '../../model/case-contents.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
-import { planHistory, savedAt } from '../../sessions/plan-history.ts'
 import { actorOf } from '../actor.ts'
 import { approvalJson } from '../approval-json.ts'
 import type { ServiceContext } from '../context.ts'
@@ -12,7 +10,7 @@ import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { approvalSchema } from '../schemas/approval.ts'
-import { type ApprovalViewJson, approvalView } from '../schemas/approval-view.ts'
+import { type ApprovalViewJson, approvalView, soonSeen } from '../schemas/approval-view.ts'
 import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
@@ -21,9 +19,7 @@ import {
   abandonSchema,
   changeRequestSchema,
   listedSession,
-  type PlanRevisionJson,
   planSchema,
-  revision,
   session,
 } from '../schemas/session.ts'
 import { serializeSession, withoutTexts } from '../serializers.ts'
@@ -133,31 +129,12 @@ export const sessionEndpoints = [
   }),
 
   endpoint({
-    route: 'GET /cases/:id/sessions/:sid/plans',
-    id: 'listPlanRevisions',
-    tag: 'Sessions',
-    summary: 'List the plan revisions of a session',
-    description:
-      'Returns each plan that the session had, with its author and the request that it answers.',
-    params: ofSession,
-    responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
-    async handle({ c, service, params: { id, sid } }) {
-      const contents = await service.store.read(id)
-      const found = sessionOf(contents, sid)
-      const json = await serializeSession(service, contents, found)
-      const present = { plan: json.plan, savedAt: savedAt(service, json) }
-      const history = await planHistory(service.plans, found, present)
-      return jsonWithETag<readonly PlanRevisionJson[]>(c, history)
-    },
-  }),
-
-  endpoint({
     route: 'PUT /cases/:id/sessions/:sid/plan',
     id: 'editPlan',
     tag: 'Sessions',
     summary: 'Replace the plan',
     description:
-      'Works only while the plan waits for approval. Rejects a plan with an invalid step. The previous plan stays in the list of revisions.',
+      'Works only while the plan waits for approval. Rejects a plan with an invalid step. `GET …/approval` keeps the plan before it.',
     params: ofSession,
     body: planSchema,
     isConditional: true,
@@ -191,13 +168,16 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Get what to know before approving the plan',
     description:
-      'Returns what an approval would start now and why it would fail; what its programs could write to, see and reach; what is not committed where it would run, and which session left that; and which session it would wait for. What really held is in the line `guarded` of the audit trail.',
+      'Returns what an approval would start now and why it would fail; what its programs could write to, see and reach; what is not committed where it would run, and which session left that; which session it would wait for; each plan that the session had; and whether a person has seen the present one. What really held is in the line `guarded` of the audit trail.',
     params: ofSession,
+    query: { soon_seen: soonSeen },
     responses: ok(approvalView, 'What an operator must see.'),
-    async handle({ c, service, params: { id, sid } }) {
+    async handle({ c, service, params: { id, sid }, query }) {
       const contents = await service.store.read(id)
       const session = sessionOf(contents, sid)
-      return jsonWithETag<ApprovalViewJson>(c, await approvalJson(service, contents, session))
+      const options = { soonSeen: query.soon_seen === 'true' }
+      const json: ApprovalViewJson = await approvalJson(service, contents, session, options)
+      return jsonWithETag(c, json)
     },
   }),
 

@@ -4,6 +4,7 @@ import { hash, sessionState } from '../../model/schemas.ts'
 import { caseIdParam, PLAN, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf } from './primitives.ts'
 import { waitsFor } from './queue.ts'
+import { revision } from './session.ts'
 
 /** What will hold the programs of a session. */
 const walls = z
@@ -53,6 +54,13 @@ const folder = z
   })
   .meta({ id: 'WorkingFolder' })
 
+export const soonSeen = z
+  .literal('true', { error: 'expected true' })
+  .optional()
+  .describe(
+    'For programs that announce a plan: while the console is in use, waits up to a second for a page that is about to show it.',
+  )
+
 /** What an operator must see before they approve a plan. */
 export const approvalView = z
   .object({
@@ -60,6 +68,14 @@ export const approvalView = z
     plan_unchanged: z
       .boolean()
       .describe('Whether the plan is identical to the one that was sent back for changes.'),
+    plans: z
+      .array(revision)
+      .describe('Each plan that the session had, oldest first, with the request that it answers.'),
+    seen: z
+      .boolean()
+      .describe(
+        'Whether a person has seen the present plan (`POST …/seen`). A restart of the service forgets it.',
+      ),
     summary: z.string().describe('What an approval starts, in words.'),
     objection: z
       .string()
@@ -98,6 +114,8 @@ export const approvalView = z
       {
         plan_sha256: PLAN.plan_sha256,
         plan_unchanged: false,
+        plans: [exampleOf(revision)],
+        seen: false,
         summary: 'Casefile runs these 2 steps in order; no agent is involved.',
         objection: null,
         needs_signature: false,

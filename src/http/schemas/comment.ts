@@ -91,13 +91,15 @@ export const comment = z
     ],
   })
 
-export const commentCounts = z
+/** The comments on the plan and on the diff of a session. */
+export const sessionComments = z
   .object({
     draft: z.int().min(0).describe('Not sent yet.'),
     open: z.int().min(0).describe('Sent, and neither addressed nor resolved.'),
     total: z.int().min(0),
+    list: z.array(comment).describe('Oldest first.'),
   })
-  .meta({ id: 'CommentCounts' })
+  .meta({ id: 'SessionComments' })
 
 const commentText = notBlank('a comment', MAX_COMMENT_CHARACTERS)
 

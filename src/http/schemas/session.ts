@@ -5,7 +5,7 @@ import { approvalSignature } from './approval.ts'
 import { base, testsBefore } from './before-run.ts'
 import { CANDIDATES, candidate } from './candidate.ts'
 import { problem } from './case.ts'
-import { commentCounts } from './comment.ts'
+import { sessionComments } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber } from './primitives.ts'
 import { queuePlace } from './queue.ts'
@@ -68,7 +68,7 @@ const durations = z
   })
   .meta({ id: 'Durations' })
 
-const NO_COMMENTS = { draft: 0, open: 0, total: 0 }
+const NO_COMMENTS = { draft: 0, open: 0, total: 0, list: [] }
 const NO_FINDINGS = {
   refused: {
     plan: 0,
@@ -135,7 +135,7 @@ export const session = z
       .nullable()
       .describe('The signature of its approval; null if it has none.'),
     candidates: z.array(candidate),
-    comments: commentCounts,
+    comments: sessionComments,
     problems: z.array(problem).describe('The problems of its file.'),
   })
   .meta({
@@ -252,7 +252,10 @@ export const revision = z
       .describe(
         'What the operator asked to change in the plan before, if this plan is the answer.',
       ),
-    text: z.string().nullable().describe('The plan; null if this machine does not have it.'),
+    text: z
+      .string()
+      .nullable()
+      .describe('The plan; null if this machine does not have it, or newer ones fill 1 MiB.'),
     current: z.boolean().describe('Whether it is the plan in the file.'),
   })
   .meta({
@@ -264,27 +267,6 @@ export const revision = z
         by: 'provider',
         note: null,
         current: true,
-      },
-    ],
-  })
-
-export const artifact = z
-  .object({
-    artifact: z.string().describe('Its name.'),
-    size: count.describe('In bytes.'),
-    updated_at: time,
-    candidate: z.boolean().describe('Whether it can be attached as proof.'),
-    note: z.string().nullable().describe('What it contains, if it is a candidate.'),
-  })
-  .meta({
-    id: 'Artifact',
-    examples: [
-      {
-        artifact: '1-test.tap',
-        size: 40,
-        updated_at: '2026-11-21T09:00:00.000Z',
-        candidate: true,
-        note: '1 of 1 test passed',
       },
     ],
   })
@@ -313,13 +295,21 @@ export const abandonSchema = z
   .object({ reason: oneLine(2000).optional().describe('Why, in one line.') })
   .meta({ id: 'AbandonRequest', examples: [{ reason: 'Solved elsewhere.' }] })
 
-const listedText = z.string().optional().describe('Missing with `content=false`.')
+const LEFT_OUT = 'Missing with `content=false`.'
+const listedText = z.string().optional().describe(LEFT_OUT)
+const { list } = sessionComments.shape
 
 export const listedSession = session
-  .extend({ hypothesis: listedText, plan: listedText, output: listedText })
+  .extend({
+    hypothesis: listedText,
+    plan: listedText,
+    output: listedText,
+    comments: sessionComments.extend({ list: list.optional().describe(LEFT_OUT) }),
+  })
   .meta({ id: 'ListedSession', examples: session.meta()!.examples! })
 
-export type SessionHeadJson = Omit<SessionJson, 'hypothesis' | 'plan' | 'output'>
+export type SessionHeadJson = Omit<SessionJson, 'hypothesis' | 'plan' | 'output' | 'comments'> & {
+  comments: Omit<SessionJson['comments'], 'list'>
+}
 export type SessionJson = JsonOf<typeof session>
-export type ArtifactJson = JsonOf<typeof artifact>
 export type PlanRevisionJson = JsonOf<typeof revision>

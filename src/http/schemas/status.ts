@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ACTS } from '../../model/next-act.ts'
 import { count, id } from '../../model/schemas.ts'
-import type { JsonOf } from './primitives.ts'
+import { exampleOf, type JsonOf } from './primitives.ts'
+import { caseSetup } from './setup.ts'
 
 const nextAct = z
   .object({
@@ -23,6 +24,9 @@ export const status = z
       .describe("Null if nothing is left, or if it is not the operator's turn."),
     session: count.nullable().describe('The number of the session that the headline is about.'),
     tone: z.enum(['info', 'warn', 'bad', 'good']),
+    start: caseSetup
+      .nullable()
+      .describe('What a new session would plan with; null if files that say so cannot be read.'),
   })
   .meta({
     id: 'Status',
@@ -40,6 +44,7 @@ export const status = z
         },
         session: 1,
         tone: 'info',
+        start: { ...exampleOf(caseSetup), plans_from: 'runbook', intent: null },
       },
     ],
   })

@@ -37,7 +37,7 @@ export function IntentForm({ data }: { data: CasePageData }) {
       data-send="POST"
       action={`/cases/${id}/sessions`}
       data-then={sessionPage(id, '{number}')}
-      data-proposed={`/cases/${id}/setup`}
+      data-proposed={`/cases/${id}/status?intent=true`}
     >
       <InputField
         id="intent-text"

@@ -11,9 +11,10 @@ export async function planNewCase(form: HTMLFormElement, created: Record<string,
   const id = String(created.id)
   form.removeAttribute('data-dirty')
   lockForm(form)
-  const setup = await send('GET', `/cases/${id}/setup`)
+  const status = await send('GET', `/cases/${id}/status`)
+  const start = status.ok ? (status.body.start as { plans_from: string | null } | null) : null
   // its page says so, and what to do
-  if (setup.ok && setup.body.plans_from === null) return location.assign(`/case/${id}`)
+  if (start?.plans_from === null) return location.assign(`/case/${id}`)
   const type = usualSessionType(String(created.type))
   const sent = await send('POST', `/cases/${id}/sessions`, { type })
   if (sent.ok) return location.assign(`/case/${id}/session/${sent.body.number}`)

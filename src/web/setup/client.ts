@@ -152,9 +152,10 @@ async function createFirst(form: HTMLFormElement, title: string): Promise<void> 
 async function proposeIntent(form: HTMLFormElement): Promise<void> {
   const address = form.dataset.proposed!
   delete form.dataset.proposed
-  const setup = await send('GET', address)
-  if (!setup.ok) return showError(form, setup.problem)
-  for (const [name, entries] of Object.entries(setup.body.intent as Record<string, string[]>)) {
+  const status = await send('GET', address)
+  if (!status.ok) return showError(form, status.problem)
+  const { intent = {} } = (status.body.start ?? {}) as { intent?: Record<string, string[]> }
+  for (const [name, entries] of Object.entries(intent)) {
     const input = form.elements.namedItem(name) as HTMLInputElement
     if (input.value === '') input.value = entries.join(', ')
   }
@@ -209,9 +210,9 @@ async function runTests(button: HTMLElement, id: string): Promise<void> {
     button.removeAttribute('disabled')
     showError(place, problem)
   }
-  const setup = await send('GET', `/cases/${id}/setup`)
-  if (!setup.ok) return fail(setup.problem)
-  const { runbook } = setup.body.tests as { runbook: string }
+  const status = await send('GET', `/cases/${id}/status`)
+  if (!status.ok) return fail(status.problem)
+  const { runbook } = (status.body.start as { tests: { runbook: string } }).tests
   const text = new Blob([runbook], { type: 'text/markdown' })
   const ifNew = { 'if-none-match': '*' }
   const file = await send('PUT', `/cases/${id}/memory/runbook.md`, text, ifNew)

@@ -15,7 +15,7 @@ import { commentText } from '../../output/comment-text.ts'
 import { EXIT, type ExitCode, usageError } from '../../output/exit-codes.ts'
 import { jsonText } from '../../output/json.ts'
 import { resolveCase } from '../../resolve/case.ts'
-import { commentsOf, commentsOfCase, resolveComment } from '../../resolve/comment.ts'
+import { commentedSessions, resolveComment } from '../../resolve/comment.ts'
 import { resolveSession, sessionPath } from '../../resolve/find-session.ts'
 import { MESSAGE, withTypedText } from '../../typed-text.ts'
 
@@ -184,18 +184,18 @@ async function listComments(
   word: string | undefined,
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
-  const session = word === undefined ? null : await resolveSession(client, id, word)
-  const found = session
-    ? [{ session, comments: await commentsOf(client, session) }]
-    : await commentsOfCase(client, id)
-  const all: CommentJson[] = found.flatMap(({ comments }) => comments)
+  const found =
+    word === undefined
+      ? await commentedSessions(client, id)
+      : [await resolveSession(client, id, word)]
+  const all: CommentJson[] = found.flatMap(({ comments }) => comments.list)
   if (json) terminal.print(jsonText(all))
   else if (all.length === 0) {
     terminal.say(`no comments\nNext: casefile session comment ${id.slice(0, 8)} --line 1`)
   } else {
-    const parts = found.map(({ session, comments }) => {
-      const title = terminal.color.bold(`Session ${session.number}`)
-      return `${title}\n\n${comments.map((each) => commentText(each, terminal)).join('\n')}`
+    const parts = found.map(({ number, comments }) => {
+      const title = terminal.color.bold(`Session ${number}`)
+      return `${title}\n\n${comments.list.map((each) => commentText(each, terminal)).join('\n')}`
     })
     terminal.print(parts.join('\n'))
   }
