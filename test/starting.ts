@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -154,6 +154,8 @@ t.test('the folder of cases cannot be read', async (t) => {
   const { options, ids } = workspace(t)
   const { root, stateDir } = options
   chmodSync(join(root, 'memory'), 0o777) // the index is written there
+  // a history that cannot be written would be one more problem
+  if (isRoot) for (const id of ids) chownSync(join(root, 'memory', 'cases', id), NOBODY_UID, -1)
   const service = await startBuilt(t, { root, stateDir, ...(isRoot ? { uid: NOBODY_UID } : {}) })
   const get = (path: string) => must(service, 'GET', path)
   const cases = join(root, 'memory', 'cases')
