@@ -264,9 +264,7 @@ export function createCatalogRefresher(deps: CatalogRefresherDeps): CatalogRefre
     const generation = watcher.generation()
     if (!(await git.waitUntilIdle(GIT_TIMEOUT_MS))) return
     const began = performance.now()
-    const couldList = scan.canList()
     await readNames()
-    if (!couldList && scan.canList()) watcher.watchAgain() // the folders inside could not be watched before
     for (const id of catalog.ids()) {
       if (isStopping) return
       await yieldIfBusy()

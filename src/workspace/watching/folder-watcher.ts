@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { FSWatcher } from 'chokidar'
 import { hasCode } from '../../files/errno.ts'
+import { isOpenFolder } from '../../files/folder-names.ts'
 import { stampOf } from '../../files/safe-read.ts'
 import { forEachLimited } from '../../files/yielding.ts'
 import { UUID } from '../../model/name-patterns.ts'
@@ -17,8 +18,6 @@ import { isEditorFile } from './editor-files.ts'
 export interface FolderWatcher {
   /** Watches the current folders, which may have been replaced since. */
   followRoot(): Promise<void>
-  /** Removes all watches and sets them again, after some folders could not be watched. */
-  watchAgain(): void
   /** Increases when watches are set or removed: earlier changes may have caused no event. */
   generation(): number
   /** Whether every change below the folder causes an event. */
@@ -62,7 +61,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   let isReady = false
   let isClosed = false
   let trouble: WatchTrouble | null = null
-  /** Devices and inodes of the watched root; null if it is missing, undefined if it must be watched again. */
+  /** Devices, inodes and permission of the watched root; null if it is missing, undefined if it must be watched again. */
   let rootIdentity: string | null | undefined
   let hasExisted = false
   let generation = 0
@@ -72,7 +71,9 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   async function followRoot(): Promise<void> {
     const stamps = [await stampOf(memoryRoot), await stampOf(cases)]
     const isMissing = stamps.includes(null)
-    const identity = isMissing ? null : stamps.map((each) => `${each?.dev}:${each?.ino}`).join()
+    const folders = stamps.map((each) => `${each?.dev}:${each?.ino}`)
+    // a folder without permission cannot be watched
+    const identity = isMissing ? null : [...folders, await isOpenFolder(cases)].join()
     if (isClosed || identity === rootIdentity) return
     rootIdentity = identity
     hasExisted ||= !isMissing
@@ -125,7 +126,6 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       pendingFollow = pendingFollow.then(followRoot, followRoot) // an earlier error went to its own caller
       return pendingFollow
     },
-    watchAgain,
     generation: () => generation,
     isWatching: () => isReady && watches !== null && trouble === null,
     health() {
