@@ -199,12 +199,15 @@ t.test('onStart and onOutput', async (t) => {
 t.test('nothing runs before onStart is over', async (t) => {
   const began = `${cwd}/began-early`
   const seen: boolean[] = []
-  const { exit } = await sh(`touch ${began}`, {
+  let startedAt = 0
+  const { exit, durationMs } = await sh(`touch ${began}`, {
     onStart: async () => {
       await delay(50) // nothing to wait for: it is about what does not happen
       seen.push(existsSync(began))
+      startedAt = performance.now()
     },
   })
+  t.ok(durationMs <= performance.now() - startedAt, 'its time begins then')
   t.equal(exit, 0)
   t.strictSame(seen, [false])
   t.ok(existsSync(began))

@@ -31,11 +31,11 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
   const acpRun = { ...asked, signal }
   const { agent, allowedPaths, spec } = acpRun
   if (signal.aborted) throw stopped(spec)
-  const began = performance.now()
   const step = { id: allowedPaths ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
   await agent.report.stepStarted(step, acpRun.timeoutMs)
+  const began = performance.now()
   const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
-    const durationMs = Math.round(performance.now() - began)
+    const durationMs = Math.floor(performance.now() - began)
     return agent.report.stepFinished({ ...outcome, timedOut: false, durationMs })
   }
   const queue = createNoteQueue(

@@ -55,9 +55,9 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
 }
 
 async function runIn(sandbox: Sandbox, options: StepProcessOptions): Promise<StepProcessResult> {
-  const began = performance.now()
+  let began = performance.now()
   const outcome = { exit: null, signal: null, timedOut: false, aborted: false } as const
-  const lasted = () => Math.round(performance.now() - began)
+  const lasted = () => Math.floor(performance.now() - began)
   if (options.signal.aborted) return { ...outcome, aborted: true, durationMs: lasted() }
 
   const stdin = options.input === undefined ? 'none' : { text: options.input }
@@ -93,7 +93,11 @@ async function runIn(sandbox: Sandbox, options: StepProcessOptions): Promise<Ste
   const closed = Promise.all(Object.values(streams).map(closeOf))
   const onStart = Promise.resolve(pid)
     .then((id) => options.onStart?.(id))
-    .then(started.begin)
+    .then(() => {
+      began = performance.now()
+      end.startClock()
+      started.begin()
+    })
     .catch(fail)
 
   const { exit, signal } = await exited
@@ -123,11 +127,15 @@ function endOnDemand(
     ending = endGroup()
   }
   const onAbort = () => now('aborted')
-  const timer = setTimeout(() => now('timedOut'), Math.min(options.timeoutMs, LONGEST_TIMER_MS))
+  let timer: NodeJS.Timeout | undefined
   options.signal.addEventListener('abort', onAbort, { once: true })
   if (options.signal.aborted) onAbort()
   return {
     now,
+    startClock() {
+      if (settled) return
+      timer = setTimeout(() => now('timedOut'), Math.min(options.timeoutMs, LONGEST_TIMER_MS))
+    },
     /** Call it as soon as the process has exited: later its id may belong to another process. */
     async settled(): Promise<EndReason | undefined> {
       settled = true
