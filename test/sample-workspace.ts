@@ -67,6 +67,13 @@ t.test('an edit that changes nothing gives every file back byte for byte', async
           t.match(value, { state: 'complete', trail: [] }, 'the plain layout, as it was written')
           return
         }
+        let start = 0
+        for (const { event, time, fields } of value!.trail) {
+          if (event === 'step_started') start = Date.parse(time)
+          if (event !== 'step_finished') continue
+          const ms = Date.parse(time) - start
+          t.ok(Number(fields.duration_ms) <= ms, 'a step took no longer than its times say')
+        }
         const { state } = value!
         const edit = { fields: { state }, texts: texts.value! }
         t.equal(await editedSession(bytes, value!, edit), bytes)

@@ -181,37 +181,32 @@ export function contentHash(content: string): string {
 
 /** `summary` is a line for people. */
 export function newProofText(proof: Proof, content: string, summary = ''): string {
-  const { id, case_id, session_id, type, created_at, sha256, verified } = proof
-  const fields = { id, case_id, session_id, type, created_at, sha256, verified }
-  const { tests, failed_tests, flaky_tests } = countsYaml(proof)
-  const known: [string, YamlValue][] = [...Object.entries(fields), ...verificationYaml(proof)]
-  if (tests !== null || looksLikeReport(content)) known.push(['tests', tests])
-  if (failed_tests !== null) known.push(['failed_tests', failed_tests])
-  if (flaky_tests !== null) known.push(['flaky_tests', flaky_tests])
-  if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
-  if (proof.image !== null) {
-    const { image } = proof
-    const link = `![${pictureText(image)}](../artifacts/${image.name})`
-    return `${newFrontmatter([...known, ['image', imageYaml(image)]])}\n${link}\n`
-  }
+  const { id, case_id, session_id, type, created_at, sha256, exit_code, image, verified } = proof
+  const known = withValues(
+    { ...countsYaml(proof), exit_code },
+    (key) => key === 'tests' && looksLikeReport(content),
+  )
+  const picture: Fields = image ? { image: imageYaml(image) } : {}
+  const fields = { id, case_id, session_id, type, created_at, sha256, ...known, ...picture }
+  const head = newFrontmatter(
+    Object.entries({ ...fields, verified, verified_at: proof.verified_at }),
+  )
+  if (image) return `${head}\n![${pictureText(image)}](../artifacts/${image.name})\n`
   const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
   // use backticks unless the content has a very long run of them, which would make the fences
   // larger than the content
   const fence = usual.length > 100 && other.length < usual.length ? other : usual
   const lead = summary === '' ? '' : `${summary}\n\n`
-  return `${newFrontmatter(known)}\n${lead}${fence}text\n${content}\n${fence}\n`
+  return `${head}\n${lead}${fence}text\n${content}\n${fence}\n`
 }
 
-function verificationYaml({
-  verified_at,
-  verified_by,
-  meets,
-}: Pick<Proof, 'verified_at' | 'verified_by' | 'meets'>): [string, YamlValue][] {
-  return [
-    ['verified_at', verified_at],
-    ['verified_by', verified_by],
-    ['meets', meets.length === 0 ? null : meets],
-  ]
+type Fields = Record<string, YamlValue>
+
+/** The fields with a value, and those that are to be written without one. */
+function withValues(fields: Fields, isWanted: (key: string) => boolean): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([key, value]) => value !== null || isWanted(key)),
+  )
 }
 
 /** Writes the counts of the content and, if given, its verification. */
@@ -220,20 +215,21 @@ export function countedProof(
   counted: Counted,
   verification: Verification | null,
 ): string {
-  const { tests, failed_tests, flaky_tests } = countsYaml(counted)
+  const { sha256, image } = counted
   const read = readDocument(text)
   const has = (key: string) => read.ok && (read.document.fields?.has(key) ?? false)
   const content = read.ok ? contentOf(read.document).content : ''
-  const fields: [string, YamlValue][] = [['sha256', counted.sha256]]
-  if (counted.image) fields.push(['image', imageYaml(counted.image)])
+  const isReport = image === null && looksLikeReport(content)
+  const picture: Fields = image ? { image: imageYaml(image) } : {}
+  const fields: Fields = { sha256, ...picture, ...countsYaml(counted) }
   if (verification) {
-    fields.push(['verified', true], ...verificationYaml(verification))
+    const { meets } = verification
+    Object.assign(fields, {
+      verified: true,
+      ...verification,
+      meets: meets.length === 0 ? null : meets,
+    })
   }
-  const isReport = counted.image === null && looksLikeReport(content)
-  if (tests !== null || has('tests') || isReport) fields.push(['tests', tests])
-  if (failed_tests !== null || has('failed_tests')) fields.push(['failed_tests', failed_tests])
-  if (flaky_tests !== null || has('flaky_tests')) fields.push(['flaky_tests', flaky_tests])
-  const accepted = verification?.accepted ?? null
-  if (verification && (accepted !== null || has('accepted'))) fields.push(['accepted', accepted])
-  return withFields(text, fields)
+  const known = withValues(fields, (key) => has(key) || (key === 'tests' && isReport))
+  return withFields(text, Object.entries(known))
 }

@@ -162,10 +162,12 @@ function candidatesText(candidates: readonly Candidate[]): string {
   return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 
-/** Returns the text of a new session file: every key in order, the headings, the first audit lines. */
+/** Returns the text of a new session file: its keys, the headings, the first audit lines. */
 export async function newSessionText(session: Session, texts: WrittenTexts = {}): Promise<string> {
   const values = yamlFields(session)
-  const head = newFrontmatter(SESSION_KEYS.map((key) => [key, values[key]]))
+  // completed_at has a place of its own: readers of such files expect it
+  const keys = SESSION_KEYS.filter((key) => values[key] !== null || key === 'completed_at')
+  const head = newFrontmatter(keys.map((key) => [key, values[key]]))
   const title = `# Session ${session.number}: ${session.type}`
   const names = [HEADINGS.hypothesis, HEADINGS.plan, HEADINGS.output, HEADINGS.candidates]
   let text = `${head}\n${title}\n${names.map((name) => `\n## ${name}\n`).join('')}`

@@ -164,6 +164,8 @@ const FORMS: Record<ActName, readonly [kind: HistoryKind, ...forms: Form[]]> = {
     'run_ended',
     ['session {session}: {result}', { state: 'complete' }],
     ['session {session}: finished', { state: 'complete' }],
+    ['abandoned session {session}[, {result}][: {text}]', { state: 'abandoned' }],
+    'session {session} {state}[, {result}][: {text}]',
     'session {session}: {state}[, {result}][: {text}]',
     'session {session} {state}',
   ],
@@ -207,9 +209,9 @@ export const ACT_NAMES = Object.keys(FORMS) as ActName[]
 export const CHANNEL_WORDS: Record<Channel, string> = {
   console: 'in the console',
   terminal: 'in the terminal',
-  mcp: 'by MCP',
+  mcp: 'via MCP',
   import: 'by an import',
-  api: 'by the API',
+  api: 'via the API',
   agent: "in the agent's own dialog",
   standing: 'by a standing intent',
 }
@@ -250,8 +252,12 @@ const FIELDS: Readonly<Record<string, Field>> = {
   commit: HASH,
   comments: amount('comment'),
   where: {
-    shape: Object.values(CHANNEL_WORDS).join('|'),
-    read: (text) => Object.entries(CHANNEL_WORDS).find(([, words]) => words === text)![0],
+    shape: `${Object.values(CHANNEL_WORDS).join('|')}|by (?:MCP|the API)`,
+    /** Older lines say `by MCP`, `by the API`. */
+    read: (text) =>
+      Object.entries(CHANNEL_WORDS).find(([, words]) =>
+        [text, text.replace('by', 'via')].includes(words),
+      )![0],
     write: (place: Channel) => CHANNEL_WORDS[place],
   },
   state: { shape: 'complete|failed|abandoned' },

@@ -16,6 +16,7 @@ import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import type { Proof } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'
 import type { Session, SessionEdit } from './session.ts'
+import { RUN_STOPPED } from './session-failure.ts'
 import { lineInQueue, queuedLine, type TrailLine } from './trail.ts'
 
 /** Returns the history entries of an edit. Most audit lines of a session cause none. */
@@ -202,7 +203,7 @@ function movedActs(
   const { tests, diff } = session
   const result = resultText(tests && tests.run > 0 ? testsText(tests) : null, diffText(diff))
   const act = { name: 'run_ended', session: number, state: new_state, result } as const
-  return [{ act, text: reason?.replace(/(?<![.\s])[.\s]+$/, '') }]
+  return [{ act, text: reason?.replace(RUN_STOPPED, '').replace(/(?<![.\s])[.\s]+$/, '') }]
 }
 
 function stepCount(plan: string | undefined): number | undefined {

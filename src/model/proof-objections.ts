@@ -124,7 +124,7 @@ function typeObjections(proof: Proof, sessions: readonly Session[]): Objection[]
   const step = testStepOf(proof, sessions)
   if (step === null || step.finished?.fields.exit === 0) return []
   const remedy = `attach the output of a step that ended with 0, ${OR_ACCEPT}`
-  return [{ code: 'exit_code', text: `its step ended otherwise: ${endOf(step)}`, remedy }]
+  return [{ code: 'exit_code', text: `its step did not succeed: ${endOf(step)}`, remedy }]
 }
 
 const MAX_NAMES = 5

@@ -91,14 +91,16 @@ function named(number: number, fields: FieldsRead<'step_started'>): Partial<Step
   }
 }
 
-/** How the step ended, as a phrase: `exit 0, 41 ms`. */
+/** How the step ended, as a phrase: `exit 0, 41 ms`, `failed with exit 1, 2.0 s`. */
 export function endOf({ finished }: TrailStep): string {
   if (!finished) return 'not finished'
-  const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
+  const { exit, expected, signal, timed_out, ended_by_service, start_error, duration_ms } =
+    finished.fields
   const time = spanText(Number(duration_ms))
   if (start_error) return `could not be started: ${start_error}`
   if (timed_out) return `timed out after ${time}`
   if (ended_by_service) return `ended by the service when its turn was over, after ${time}`
-  if (exit !== null) return `exit ${exit}, ${time}`
+  const isGood = expected ?? exit === 0
+  if (exit !== null) return `${isGood ? '' : 'failed with '}exit ${exit}, ${time}`
   return signal ? `ended by ${signal} after ${time}` : 'stopped before it started'
 }

@@ -35,36 +35,32 @@ t.test('what is counted is written, and what is not counted any more is emptied'
   const text = newProofText({ ...PROOF, ...COUNTED, exit_code: 2 }, TAP)
   t.strictSame(fieldsOf(text), [
     'sha256: x',
-    'verified: false',
-    'verified_at:',
-    'verified_by:',
-    'meets:',
     'tests: { run: 2, passed: 1, failed: 1 }',
     'failed_tests: [{ name: b, message: null, file: null, line: null }]',
     'flaky_tests: [a]',
     'exit_code: 2',
+    'verified: false',
+    'verified_at:',
   ])
   const none = { ...COUNTED, tests: null, failed_tests: [], flaky_tests: [] }
   t.strictSame(fieldsOf(newProofText(PROOF, 'text')), [
     'sha256: x',
     'verified: false',
     'verified_at:',
-    'verified_by:',
-    'meets:',
   ])
   const verification = { verified_at: NOW, verified_by: 'Ada #2', meets: ['a: b', 'c'] }
   const accepted = countedProof(text, none, { ...verification, accepted: 'Known' })
   t.match(readProof(accepted, ORIGIN).value, verification)
   t.strictSame(fieldsOf(accepted), [
     'sha256: x',
-    'verified: true',
-    `verified_at: ${NOW}`,
-    'verified_by: "Ada #2"',
-    'meets: ["a: b", c]',
     'tests:',
     'failed_tests:',
     'flaky_tests:',
     'exit_code: 2',
+    'verified: true',
+    `verified_at: ${NOW}`,
+    'verified_by: "Ada #2"',
+    'meets: ["a: b", c]',
     'accepted: Known',
   ])
   const again = countedProof(accepted, none, { ...verification, meets: [], accepted: null })
@@ -72,7 +68,7 @@ t.test('what is counted is written, and what is not counted any more is emptied'
   t.equal(countedProof(accepted, none, null), accepted, 'counting leaves the verification')
   t.match(
     newProofText({ ...PROOF, image: PICTURE }, ''),
-    /\nimage: \{ name: p1\.png.*\n---\n\n!\[.*\]\(\.\.\/artifacts\/p1\.png\)\n$/,
+    /\nimage: \{ name: p1\.png.*\nverified: false\nverified_at:\n---\n\n!\[.*\]\(\.\.\/artifacts\/p1\.png\)\n$/,
   )
 })
 

@@ -563,17 +563,17 @@ t.test('failed tests and changed files are in the trail, and in older frontmatte
   t.strictSame(sessionOf(changed).diff, { ...diff, files })
   const nothing = { event: 'diff_taken', fields: { additions: 0, deletions: 0, files: 0 } } as const
   const unchanged = await withLine(nothing, { diff: NO_CHANGE })
-  t.match(unchanged, /^diff:$/m)
+  t.notMatch(unchanged, /^diff:/m)
   t.strictSame(sessionOf(unchanged).diff, NO_CHANGE)
   t.strictSame(
-    sessionOf(unchanged.replace(/^diff:$/m, `diff: ${JSON.stringify(NO_CHANGE)}`)).diff,
+    sessionOf(unchanged.replace(/\n---$/m, `\ndiff: ${JSON.stringify(NO_CHANGE)}\n---`)).diff,
     NO_CHANGE,
     'as older files have it',
   )
 
   const older = (await newSessionText(SESSION)).replace(
-    /^diff:\n.*$/m,
-    `diff: ${JSON.stringify({ ...diff, files })}\ntests:\norigin: service\nfailed_tests: ${JSON.stringify(FAILED)}`,
+    /\n---$/m,
+    `\ndiff: ${JSON.stringify({ ...diff, files })}\ntests:\norigin: service\nfailed_tests: ${JSON.stringify(FAILED)}\n---`,
   )
   t.match(sessionOf(older), { diff: { ...diff, files }, failed_tests: FAILED })
   const lines = numbered(
@@ -592,7 +592,7 @@ t.test('failed tests are read forgivingly', async (t) => {
   const text = await newSessionText(SESSION)
   const reading = (line: string) => {
     const { value, problems } = readSession(
-      text.replace(/^tests:$/m, `tests:\n${line}`),
+      text.replace(/\n---$/m, `\n${line}\n---`),
       SESSION_ORIGIN,
     )
     return [value?.failed_tests, problems.map((each) => each.code)]

@@ -43,7 +43,7 @@ t.test('what a person writes into the head of a session is ignored, and named', 
       { started_at: '2026-11-24T00:00:00.000Z' },
     ],
     [/^id: .*/m, 'id: 1a6976d2-9465-43b0-aeaa-34814a49b922', 'field_by_hand', { id: SESSION.id }],
-    [/^approved_by:/m, 'approved_by: Eve', 'field_by_hand', { approved_by: null }],
+    [/\n---$/m, '\napproved_by: Eve\n---', 'field_by_hand', { approved_by: null }],
     [/^number: 2/m, 'number: 3', 'id_mismatch', {}],
     [/^case_id: .*/m, 'case_id: x', 'id_mismatch', {}],
   ]

@@ -204,7 +204,7 @@ t.test('the acts of a session', async (t) => {
     ],
     [
       [['plan_approved', { plan_sha256: HASH, approved_via: 'mcp' }]],
-      ['session 2: approved the plan by MCP (01234567)'],
+      ['session 2: approved the plan via MCP (01234567)'],
     ],
     [
       [['queued', { waits_for: { number: 1, title: 'T' } }]],
@@ -222,8 +222,12 @@ t.test('the acts of a session', async (t) => {
       ['session 2: left the line · R'],
     ],
     [[['plan_approved'], approved, left], ['session 2: withdrew the approval']],
-    [[reason(movesOf('executing', 'failed')[0]!, 'It broke. ')], ['session 2: failed: It broke']],
-    [[movesOf('executing', 'abandoned')[0]!], ['session 2: abandoned']],
+    [[reason(movesOf('executing', 'failed')[0]!, 'It broke. ')], ['session 2 failed: It broke']],
+    [
+      [reason(movesOf('executing', 'failed')[0]!, 'The run stopped: step a exited with 3.')],
+      ['session 2 failed: step a exited with 3'],
+    ],
+    [[movesOf('executing', 'abandoned')[0]!], ['abandoned session 2']],
     [[movesOf('planning', 'plan_ready')[0]!], []],
     [[['tool_call', {}]], []],
   ]
@@ -403,7 +407,16 @@ t.test('lines of older versions say the same acts', async (t) => {
       'session 1: began to work after waiting in line',
     ],
     ['session 1 complete', 'session 1: finished'],
-    ['session 1 failed', 'session 1: failed'],
+    ['session 1 failed', 'session 1 failed'],
+    ['session 1 abandoned', 'abandoned session 1'],
+    [
+      'session 1: approved the plan by the API (01234567)',
+      'session 1: approved the plan via the API (01234567)',
+    ],
+    [
+      'session 1: approved the plan by MCP (01234567)',
+      'session 1: approved the plan via MCP (01234567)',
+    ],
     ['session 1 applied (commit 0123456789ab)', 'session 1: applied the work (01234567)'],
     ['session 1 worktree discarded', 'session 1: discarded the worktree'],
     ['session 1 deleted by hand', 'deleted session 1 by hand'],
@@ -425,6 +438,11 @@ t.test('lines of older versions say the same acts', async (t) => {
     else
       t.match(entry, { what: now, text: 'Why', act: parseAct(now)!.act, at: /12\.310Z$/ }, before)
   }
+  const failed = { name: 'run_ended', state: 'failed', result: '1 of 2 tests passed' }
+  t.match(parseAct('session 1: failed, 1 of 2 tests passed: Why'), { act: failed, text: 'Why' })
+  t.match(parseAct('session 1: abandoned'), {
+    act: { ...failed, state: 'abandoned', result: undefined },
+  })
   t.match(parseAct('answered "Why?" · So'), { act: { name: 'answered' }, text: 'So' })
 })
 
@@ -450,7 +468,7 @@ t.test('what an act means', async (t) => {
   t.equal(state(...begun), 'PLANNING')
   t.equal(state(...approved), 'IMPLEMENTING')
   t.equal(state(...approved, 'session 1: waits in line'), 'PLANNING')
-  t.equal(state(...approved, 'session 1: failed'), 'IMPLEMENTING')
+  t.equal(state(...approved, 'session 1 failed'), 'IMPLEMENTING')
   t.equal(state(...approved, 'session 1: 1 of 1 test passed'), 'VERIFYING')
   t.equal(state(...approved, 'resolved the case: Duplicate'), 'RESOLVED')
   t.equal(state(...begun, 'answers: So. (NEEDS_USER_INPUT → OPEN)'), 'OPEN')

@@ -79,7 +79,8 @@ t.test('steps of a trail, and the artifacts that they left', async (t) => {
       )[0]!,
     )
   t.equal(endOf(stepsOf(1, trailOf(['step_started', { step: 'a' }]))[0]!), 'not finished')
-  t.equal(end({ exit: 3 }), 'exit 3, 1.5 s')
+  t.equal(end({ exit: 3 }), 'failed with exit 3, 1.5 s')
+  t.equal(end({ exit: 3, expected: true }), 'exit 3, 1.5 s')
   t.equal(end({ exit: null, signal: 'SIGKILL' }), 'ended by SIGKILL after 1.5 s')
   t.equal(end({ exit: null, signal: null }), 'stopped before it started')
   t.equal(end({ exit: null, timed_out: true, signal: 'SIGTERM' }), 'timed out after 1.5 s')
@@ -247,7 +248,7 @@ t.test('why a proof does not support its claim', async (t) => {
       { tests: null, sha256: 'log of lint' },
       [session({ trail: TRAIL })],
       'exit_code',
-      'its step ended otherwise: exit 3, 1.5 s',
+      'its step did not succeed: failed with exit 3, 1.5 s',
     ],
     [
       'two things',

@@ -206,7 +206,7 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
   ])
   t.match(
     (await historyOf(ref)).join('\n'),
-    /approved the plan by the API .*\nsession 1: waits in line: after session 1 of “First .*”\nsession 1: began to work after waiting in line\n/,
+    /approved the plan via the API .*\nsession 1: waits in line: after session 1 of “First .*”\nsession 1: began to work after waiting in line\n/,
   )
   t.strictSame(await line(), [])
 })

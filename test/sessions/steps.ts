@@ -27,12 +27,17 @@ sleep 600 > /dev/null 2>&1 &`,
     /^none\n\[[0-9a-f-]{36}\]\[[0-9a-f-]{36}\]\[[0-9a-f-]{36}\]\n0\n\[exit 0, .*\]$/,
   ],
   ['js', 'js', 'console.log(3)', '3\n[exit 0,'],
-  ['exit', `sh ${ON}`, 'exit 9', /^\[exit 9,/],
-  ['fails', `sh ${ON}`, 'false\necho on', /^\[exit 1, /],
-  ['unset', `sh ${ON}`, 'echo "$NOT_SET_ANYWHERE"\necho on', /NOT_SET_ANYWHERE[\s\S]*\[exit [1-9]/],
-  ['pipe', `bash ${ON}`, 'false | cat\necho on', /^\[exit 1, /],
+  ['exit', `sh ${ON}`, 'exit 9', /^\[failed with exit 9,/],
+  ['fails', `sh ${ON}`, 'false\necho on', /^\[failed with exit 1, /],
+  [
+    'unset',
+    `sh ${ON}`,
+    'echo "$NOT_SET_ANYWHERE"\necho on',
+    /NOT_SET_ANYWHERE[\s\S]*\[failed with exit [1-9]/,
+  ],
+  ['pipe', `bash ${ON}`, 'false | cat\necho on', /^\[failed with exit 1, /],
   ['expected', 'sh expect=0,2', 'echo planned; exit 2', /^planned\n\[exit 2, .*, as expected\]$/],
-  ['zero', `sh expect=1 ${ON}`, 'echo no', /^no\n\[exit 0, [^,]*\]$/],
+  ['zero', `sh expect=1 ${ON}`, 'echo no', /^no\n\[failed with exit 0, [^,]*\]$/],
   [
     'slow',
     `sh timeout=200ms ${ON}`,
@@ -77,7 +82,7 @@ t.test(
       t.match(parts[id], part, id)
       t.notMatch(parts[id], /^on$/m, id)
     }
-    t.match(parts.bad, /^\[exit 3, .*\]$/)
+    t.match(parts.bad, /^\[failed with exit 3, .*\]$/)
     t.match(session.output, /\n\nThe run stopped: step bad exited with 3, expected 0\.\n\n/)
     t.notMatch(session.output, /(?:Output|last lines) of expected/, 'it ended as it should')
     t.match(session.output, /\n\nOutput of zero/)

@@ -122,7 +122,10 @@ t.test('a session that has run, whose tests failed', async (t) => {
     t.strictSame(await shown('?trail=2'), [501, 1000, 'Previous 1', 'Next 3'])
     t.strictSame(await shown('?trail=99'), [1001, 1200, 'Previous 2'])
     const html = await pageAt(other, session)
-    t.match(words(html), /full logs are not on this machine .*- line: exit 0, .*- odd: exit 3, /)
+    t.match(
+      words(html),
+      /full logs are not on this machine .*- line: exit 0, .*- odd: failed with exit 3, /,
+    )
     t.match(words(html), /1-test\.tap .* not on this machine/)
   })
 
@@ -250,7 +253,7 @@ t.test('what a case needs comes first, from the best session', async (t) => {
   const acts = textOf(html, 'session-1')
   t.match(acts, /started session 1 \(runbook\)/)
   t.match(acts, `a plan of 2 steps is ready ${session.plan_sha256.slice(0, 8)}`)
-  t.match(acts, /approved the plan by the API [0-9a-f]{8}/)
+  t.match(acts, /approved the plan via the API [0-9a-f]{8}/)
   t.match(acts, /finished: 2 of 2 tests passed/)
   t.notMatch(history, / → /, 'no state that follows from the session')
   t.match(await page('/'), /id="waiting-count" data-count="(\d+)" title="\1 needs? you"/)
