@@ -28,7 +28,6 @@ import {
 import { readStoredRows } from './state/record-rows.ts'
 import { copySearchIndex } from './state/search-tables.ts'
 import { createWebhookStore } from './state/webhooks.ts'
-import { readSyncStatus } from './sync/sync-status.ts'
 import { readWebhooks } from './webhooks/read-webhooks.ts'
 import { recordFormat } from './workspace/index/case-rows.ts'
 import { createCatalog } from './workspace/index/catalog.ts'
@@ -171,7 +170,6 @@ export async function openReadOnlyApp(
       syncNotify: async () => {},
     }),
     worktrees: only<HttpDeps['worktrees']>(readWorktrees(stateDir)),
-    sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),
     now: () => new Date().toISOString(),
     newId: randomUUID,
     log,

@@ -19,7 +19,7 @@ t.test('two clones share a record', async (t) => {
   })
   t.throws(() => a.git('rev-parse', '--verify', 'HEAD'), 'a dry run commits nothing')
   t.match(a.git('status', '--porcelain'), /^\?\? /m, 'and stages nothing')
-  t.match(await must(a, 'GET', '/sync'), { last: null, upstream: 'origin/main' })
+  t.match(await must(a, 'GET', '/sync/compared'), { last: null, upstream: 'origin/main' })
   t.match(wordsOf((await a.request('GET', '/')).text), /\d changed files? to send · no sync yet/)
 
   const first = await a.sync()
@@ -98,7 +98,7 @@ t.test('two clones share a record', async (t) => {
   t.teardown(() => process.umask(umask))
   const result = await b.sync()
   t.match(result, conflicts)
-  await must(b, 'GET', '/sync')
+  await must(b, 'GET', '/sync/compared')
   const list = wordsOf((await b.request('GET', '/')).text)
   for (const part of [
     'Nothing to send · last sync ',
@@ -148,10 +148,19 @@ t.test('two clones share a record', async (t) => {
   t.match(b.read(copy!), 'title: By a')
   t.match((await must(b, 'GET', `/cases/${titled}`)).problems, [{ code: 'conflict_copy' }])
 
-  t.match(await must(a, 'GET', '/sync'), { ahead: 0, behind: 0, uncommitted: 0, reason: null })
+  t.match(await must(a, 'GET', '/sync/compared'), {
+    ahead: 0,
+    behind: 0,
+    uncommitted: 0,
+    reason: null,
+  })
   a.git('fetch', '-q')
   a.write('a\n', 'cases', id, 'a.md')
-  t.match(await must(a, 'GET', '/sync'), { behind: 2, uncommitted: 1, last: { at: String } })
+  t.match(await must(a, 'GET', '/sync/compared'), {
+    behind: 2,
+    uncommitted: 1,
+    last: { at: String },
+  })
   t.match(await a.sync(), {
     state: 'in_sync',
     received: { commits: 2 },

@@ -49,7 +49,10 @@ t.test('why nothing is shared', async (t) => {
     rmSync(inGit('index.lock'))
     mkdirSync(inGit('MERGE_HEAD'))
     t.match(await a.sync(), { code: 'unfinished_merge' })
-    t.match((await must(a, 'GET', '/sync')).reason, /A merge is not finished in .* merge --abort/)
+    t.match(
+      (await must(a, 'GET', '/sync/compared')).reason,
+      /A merge is not finished in .* merge --abort/,
+    )
     rmSync(inGit('MERGE_HEAD'), { recursive: true })
   })
 
@@ -82,7 +85,12 @@ t.test('why nothing is shared', async (t) => {
     const refused = { code: 'push_failed', reason: /declined\)?: you may not\. .*stay here/s }
     t.match(await a.sync(), { ...refused, committed: { files: 1 }, sent: { commits: 0 } })
     const last = { state: 'stopped', code: 'push_failed' }
-    t.match(await must(a, 'GET', '/sync'), { ahead: 1, uncommitted: 0, reason: null, last })
+    t.match(await must(a, 'GET', '/sync/compared'), {
+      ahead: 1,
+      uncommitted: 0,
+      reason: null,
+      last,
+    })
     rmSync(hook)
     t.match(await a.sync(), { state: 'in_sync', committed: null, sent: { commits: 1 } })
   })
@@ -90,7 +98,10 @@ t.test('why nothing is shared', async (t) => {
   await t.test('the branch or its remote is missing', async (t) => {
     a.git('checkout', '-q', '--detach')
     t.match(await a.sync(), { code: 'detached_head' })
-    t.match(await must(a, 'GET', '/sync'), { reason: /No branch is checked out/, branch: null })
+    t.match(await must(a, 'GET', '/sync/compared'), {
+      reason: /No branch is checked out/,
+      branch: null,
+    })
     a.git('checkout', '-q', 'main')
     a.git('branch', '-q', 'local')
     a.git('branch', '-q', '-u', 'local')
@@ -109,14 +120,14 @@ t.test('why nothing is shared', async (t) => {
       git(dir, 'init', '--quiet', '--bare', '--initial-branch=main', `${name}.git`)
       a.git('remote', 'add', name, join(dir, `${name}.git`))
     }
-    t.match(await must(a, 'GET', '/sync'), { upstream: 'backup/main' })
+    t.match(await must(a, 'GET', '/sync/compared'), { upstream: 'backup/main' })
     a.git('remote', 'add', 'origin', join(dir, 'origin.git'))
     a.write('two\n', 'cases', id, 'notes.md')
     t.match(await a.sync(), { state: 'in_sync', upstream: 'origin/main', sent: { commits: 1 } })
     a.git('config', 'branch.main.remote', 'second')
     a.git('config', 'branch.main.merge', 'refs/heads/cases')
     const all = Number(a.git('rev-list', '--count', 'HEAD'))
-    t.match(await must(a, 'GET', '/sync'), { upstream: 'second/cases', ahead: all })
+    t.match(await must(a, 'GET', '/sync/compared'), { upstream: 'second/cases', ahead: all })
     t.match(await a.sync(), { upstream: 'second/cases', sent: { commits: all, cases: [{ id }] } })
     const heads = git(join(dir, 'second.git'), 'for-each-ref', '--format=%(refname)')
     t.equal(heads, 'refs/heads/cases\n')

@@ -58,7 +58,7 @@ t.test('the record travels, and code never does', async (t) => {
     a.write('0123456789ab none\n', '.not-secrets')
     const left = [`memory/cases/${id}/run.sh`, 'memory/run.sh']
     t.match(await a.sync(), { state: 'in_sync', committed: { files: 2 }, left })
-    t.match(await must(a, 'GET', '/sync'), { uncommitted: 0 })
+    t.match(await must(a, 'GET', '/sync/compared'), { uncommitted: 0 })
     rmSync(a.path('cases', id, 'notes.md'))
     t.match(await a.sync(), { state: 'in_sync', committed: { files: 1 } }, 'also what is deleted')
   })
@@ -91,7 +91,7 @@ t.test('the record travels, and code never does', async (t) => {
     t.match(await a.sync(), { state: 'in_sync' })
     a.git('checkout', '-q', '-b', 'topic')
     await must(a, 'PUT', `/cases/${id}`, { title: 'On topic' })
-    t.match(await must(a, 'GET', '/sync'), { upstream: 'origin/topic', ahead: 0 })
+    t.match(await must(a, 'GET', '/sync/compared'), { upstream: 'origin/topic', ahead: 0 })
     t.match(await a.sync(), { state: 'in_sync', sent: { commits: 1, cases: [{ id }] } })
     t.match(a.git('rev-parse', '--abbrev-ref', 'topic@{upstream}'), 'origin/topic')
     a.git('checkout', '-q', '-b', 'more')

@@ -1,24 +1,8 @@
 import { endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
-import {
-  type SyncResultJson,
-  type SyncStatusJson,
-  syncRequest,
-  syncResult,
-  syncStatus,
-} from '../schemas/sync.ts'
+import { type SyncResultJson, syncRequest, syncResult } from '../schemas/sync.ts'
 
 export const syncEndpoints = [
-  endpoint({
-    route: 'GET /sync',
-    id: 'getSync',
-    tag: 'System',
-    summary: 'Get how the record compares with the remote',
-    description: 'Compares the branch with what was fetched last. Does not ask the remote.',
-    responses: { 200: { description: 'The comparison.', json: syncStatus } },
-    handle: async ({ c, service }) => answerJson<SyncStatusJson>(c, await service.sync.status()),
-  }),
-
   endpoint({
     route: 'POST /sync',
     id: 'syncRecord',

@@ -114,33 +114,3 @@ export const syncResult = z
   })
 
 export type SyncResultJson = JsonOf<typeof syncResult>
-
-/** Where the record is. */
-export const syncStatus = z
-  .object({
-    kind,
-    branch,
-    upstream,
-    reason: z.string().nullable().describe('Why a sync would stop at once; null if it would not.'),
-    ahead: count.describe('Commits that the remote does not have.'),
-    behind: count.describe('Commits of the remote that are not here, as of the last fetch.'),
-    uncommitted: count.describe('Files that differ from the last commit.'),
-    last: syncResult.nullable().describe('The last sync on this machine.'),
-  })
-  .meta({
-    id: 'SyncStatus',
-    examples: [
-      {
-        kind: 'own-repo',
-        branch: 'main',
-        upstream: 'origin/main',
-        reason: null,
-        ahead: 0,
-        behind: 1,
-        uncommitted: 3,
-        last: null,
-      },
-    ],
-  })
-
-export type SyncStatusJson = JsonOf<typeof syncStatus>

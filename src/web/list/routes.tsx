@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { stampOf } from '../../files/safe-read.ts'
 import { SETTINGS_FILE } from '../../model/settings.ts'
 import type { PageDeps, Routes } from '../deps.ts'
-import { CASES, SEARCH } from '../shell/addresses.ts'
+import { CASES, COMPARED, SEARCH } from '../shell/addresses.ts'
 import { listing } from './data.ts'
 import { filtersOf, pageOf, wordsOf } from './filters.ts'
 import { ListPage } from './page.tsx'
@@ -42,6 +42,8 @@ export const listRoutes: Routes = ({ service, assets }, get) => {
     },
     'self',
   )
+
+  get(COMPARED, async (c) => c.json(await service.sync.status()))
 }
 
 async function isConfigured({ layout }: PageDeps['service']): Promise<boolean> {

@@ -17,6 +17,8 @@ export const HELP_PICTURES = '/help-pictures'
 export const SETUP = '/configure'
 /** Answers once the agents on this machine were asked. */
 export const FOUND_AGENTS = '/agents/found'
+/** Answers once the record was compared with the remote, as of the last fetch. */
+export const COMPARED = '/sync/compared'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 

@@ -1,7 +1,7 @@
 import { refresh } from '../../client/refresh.ts'
 import { send } from '../../client/send.ts'
 
-/** `GET /sync` starts git several times, so a page that stays open asks again only this often. */
+/** Comparing starts git several times, so a page that stays open asks again only this often. */
 const ASK_MS = 60_000
 
 let askedAt = Number.NEGATIVE_INFINITY
@@ -19,7 +19,7 @@ export function startSync(): void {
 
 async function ask(): Promise<void> {
   askedAt = performance.now()
-  const sent = await send('GET', '/sync')
+  const sent = await send('GET', '/sync/compared')
   const before = answer
   if (sent.ok) answer = JSON.stringify(sent.body)
   if (answer !== before) await refresh()
