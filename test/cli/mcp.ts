@@ -349,6 +349,8 @@ t.test('the tools', async (t) => {
       next_offset: null,
       comments: [{ id: asked, status: 'open', quote: 'Look first.', text: 'Why look?' }],
     })
+    const session = await agent.call('get_session', { case: WAITING, session: 1 })
+    t.notMatch(session.text, /Not sent yet/, 'a draft is not read with its session')
     const text = `To see it.\n- [x] ${draft} · Ada · 2026-11-26T18:01:00.000Z · plan 1a2b3c4d5e6f · sent`
     const answered = await agent.call('answer_comment', {
       case: WAITING,

@@ -215,21 +215,20 @@ async function proposed(
   expected: string | undefined,
 ): Promise<Outcome> {
   const path = sessionPath(session)
-  const present = await client.request('GET', path)
-  const { state, plan_sha256 }: SessionJson = present.body
+  const { state, plan_sha256 }: SessionJson = (await client.request('GET', path)).body
   if (state !== 'plan_ready') throw notWaiting(session.number, state)
   if (expected !== undefined && expected !== plan_sha256) throw changedPlan(plan_sha256)
-  const headers: Record<string, string> = present.etag === null ? {} : { 'if-match': present.etag }
+  const sent = { ...body, expected_plan_sha256: plan_sha256 ?? undefined }
   try {
     const { id, case_id, number, ...after }: SessionJson = (
-      await client.request('PUT', `${path}/plan`, { body, headers })
+      await client.request('PUT', `${path}/plan`, { body: sent })
     ).body
     const { state, plan_sha256 } = after
     const uri = sessionUri(case_id, id)
     const next = await nextText(client, case_id, { id })
     return { structured: { session_id: id, number, state, plan_sha256, uri, next } }
   } catch (error) {
-    const isLate = error instanceof AppError && error.code === 'precondition_failed'
+    const isLate = error instanceof AppError && error.code === 'plan_changed'
     throw isLate ? changedPlan(null) : error
   }
 }
