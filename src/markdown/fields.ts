@@ -9,19 +9,12 @@ type Unreadable = { ok: false; problem: Problem }
 /** The document of a record file, or the problem that makes it unreadable. */
 export type FieldsResult = { ok: true; document: MarkdownDocument } | Unreadable
 
-/** Reads a record file. Reports git's conflict markers first, because they break everything else. */
-export function readFields(text: string, file: string): FieldsResult {
-  const conflict = findConflict(text, file)
-  if (conflict) return conflict
+/** Reads a record file. Reports git's conflict markers first, because they break everything else: `line` has them. */
+export function readFields(text: string, file: string, line = conflictLine(text)): FieldsResult {
+  const message = 'git left conflict markers here: choose one side, remove the marker lines, save'
+  if (line !== null) return { ok: false, problem: { code: 'merge_conflict', file, line, message } }
   const read = readDocument(text)
   return read.ok ? read : unreadable(read, file)
-}
-
-function findConflict(text: string, file: string): Unreadable | null {
-  const line = conflictLine(text)
-  if (line === null) return null
-  const message = 'git left conflict markers here: choose one side, remove the marker lines, save'
-  return { ok: false, problem: { code: 'merge_conflict', file, line, message } }
 }
 
 function unreadable(

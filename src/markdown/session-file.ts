@@ -13,6 +13,7 @@ import {
   trueLines,
 } from '../model/trail.ts'
 import { eventsOfLines } from '../model/trail-lines.ts'
+import { conflictLine } from './conflict-markers.ts'
 import { type FieldReader, fieldReader, readFields } from './fields.ts'
 import { readDiff, readFailedTests, readTests } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
@@ -42,7 +43,8 @@ export interface SessionReading {
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
   const trail = readTrail(text)
-  const asWritten = readFields(text, file)
+  const isStored = (plan: string) => trail !== null && text.includes(sha256(plan), trail.start)
+  const asWritten = readFields(text, file, conflictLine(text, isStored))
   const hasNoFrontmatter = asWritten.ok && asWritten.document.fields === null
   const read = hasNoFrontmatter ? readFields(plainFrontmatter(text), file) : asWritten
   if (!read.ok) return { value: null, problems: [read.problem] }

@@ -459,7 +459,7 @@ t.test('a plan cannot forge the trail, the state or the other sections', async (
       const present: Session = { ...SESSION, state, trail }
       const edited = await editedSession(file, present, {
         texts: { hypothesis: 'because', plan, output: plan, changes: plan },
-        lines: numbered(trail, [{ event: 'plan_written', fields: { sha256: 'a' } }], NOW),
+        lines: numbered(trail, [{ event: 'plan_written', fields: { sha256: sha256(plan) } }], NOW),
       })
       const read = sessionOf(edited)
       t.strictSame(read.trail.slice(0, -1), trail, `${name}: the trail is as it was`)
@@ -787,5 +787,28 @@ t.test('conflict markers are named with their line, but data may hold them', asy
   for (const [name, text, line] of cases) t.equal(conflictLine(text), line, name)
   const read = await readCase(`---\ntitle: a\n${marks}---\n`, ORIGIN)
   t.match(read, { value: null, problems: [{ code: 'merge_conflict', line: 3 }] })
+
+  const plan = `# Merge\n\n${marks}`
+  const fields = { hypothesis_sha256: sha256(''), plan_sha256: sha256(plan), state: 'plan_ready' }
+  const lines = numbered(SESSION.trail, [{ event: 'plan_written', fields } as never], NOW)
+  const stored = await editedSession(await newSessionText(SESSION), SESSION, {
+    fields: { state: 'plan_ready' },
+    lines,
+    texts: { plan },
+  })
+  t.match(stored, '```verbatim\n# Merge\n\n<<<<<<< HEAD\n')
+  t.strictSame(readSession(stored, SESSION_ORIGIN).problems, [], 'a plan with markers')
+  const line = stored.split('\n').indexOf('<<<<<<< HEAD') + 1
+  const merged = stored.replace('a\n=======', 'c\n=======')
+  t.match(readSession(merged, SESSION_ORIGIN), {
+    value: null,
+    problems: [{ code: 'merge_conflict', line }],
+  })
+  for (const section of ['Hypothesis', 'Execution output'])
+    t.strictSame(
+      readSession(merged.replace('## Plan', `## ${section}`), SESSION_ORIGIN).problems,
+      [],
+      section,
+    )
   notEqual(read.problems[0]!.message, '')
 })
