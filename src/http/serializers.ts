@@ -118,7 +118,7 @@ export async function serializeSession(
     queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates: candidates.map((candidate) => judgeCandidate(session, candidate)),
-    comments: { ...countComments(comments), list: [...comments] },
+    comments: { ...countComments(comments), list: comments },
     problems: [
       ...contents.problems.filter((problem) => problem.file === file),
       ...(texts ? await textProblems(texts, session) : []),

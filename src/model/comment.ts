@@ -31,7 +31,7 @@ export interface Comment extends CommentTarget {
   /** The commented lines as they were. */
   quote: string
   text: string
-  replies: CommentReply[]
+  replies: readonly CommentReply[]
 }
 
 export const COMMENT_STATUSES = ['draft', 'open', 'addressed', 'stale', 'resolved'] as const

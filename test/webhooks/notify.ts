@@ -141,6 +141,7 @@ t.test('a plan that a person has seen is not announced, until it changes', async
   const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
   t.match(await must(app, 'GET', `${ref.path}/approval`), { seen: false })
   t.match(await must(app, 'POST', `${ref.path}/seen`, { plan_sha256 }), { seen: true })
+  t.match(await must(app, 'GET', `${ref.path}/approval?soon_seen=true`), { seen: true })
   await sendAgain()
   await app.service.webhooks.idle()
   t.match(await newest(), { state: 'dead', attempts: [{}, { error: /the plan was seen/ }] })

@@ -21,7 +21,6 @@ import { renderEverything, renderMarkdown } from '../../rendering/markdown/markd
 import type { Heading, MarkedStep, Slot } from '../../rendering/markdown/options.ts'
 import { approvalView, type Busy } from '../../sessions/approval-view.ts'
 import { type CandidateRow, loadCandidates } from '../../sessions/candidates.ts'
-import { commentsOfSession } from '../../sessions/comments.ts'
 import type { SessionWalls } from '../../sessions/expected-walls.ts'
 import {
   type KeptRevision,
@@ -142,7 +141,7 @@ export async function loadSessionPage(
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)
   const base = memoryPage(session.case_id, '')
-  const comments = await commentsOfSession(service, session)
+  const comments = json.comments.list
   const slots = inlineComments(comments).map((comment) => ({
     name: comment.id,
     line: placedBelow(comment)!,
