@@ -155,7 +155,10 @@ t.test(
   async (t) => {
     const from = readme.indexOf('\n## In the terminal\n')
     const [, block = ''] = /^```console\n(.*?)^```$/ms.exec(readme.slice(from)) ?? []
-    const said = await casefileShell(t, block.replace(/^casefile approve [^#\n]*/m, '$& --yes '))
+    const said = await casefileShell(
+      t,
+      block.replace(/^casefile (?:approve|prove verify) [^#\n]*/gm, '$& --yes '),
+    )
     t.match(
       said,
       /the plan of session 1 waits[\s\S]*23 of 23 tests pass[\s\S]*test-log, not verified, 23 of 23 tests passed[\s\S]* verified, 23 of 23/,

@@ -80,11 +80,6 @@ export function caseOptions(): Option[] {
   return [nearestRootOption(), ...rare, jsonOption()]
 }
 
-/** Options of commands that set something up, which use the current folder. */
-export function setupOptions(): Option[] {
-  return [rootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
-}
-
 export function caseArgument(): Argument {
   return new Argument('<case>', 'Its id, the start of its id, or part of its title.')
 }

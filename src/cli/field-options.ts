@@ -1,8 +1,12 @@
+import { resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { Option } from 'commander'
 import type { ApiReader } from '../client/client.ts'
-import { type CaseFieldRow, FILTERED, type NamedField } from '../model/case-fields.ts'
+import { type CaseFieldRow, FIELD_LIST, FILTERED, type NamedField } from '../model/case-fields.ts'
+import { visibleText } from '../model/visible-text.ts'
+import { realFolder } from '../settings/workdir.ts'
 import { listOption } from './command.ts'
+import type { ReadContext } from './context.ts'
 import { resolveCase } from './resolve/case.ts'
 
 /** The option for a field of a new case, from its row in model/case-fields.ts. */
@@ -30,6 +34,22 @@ export async function fieldValues(
     else values[name] = kind === 'markdown' && given === '-' ? await readAll(process.stdin) : given
   }
   return values
+}
+
+/** Says which values are allowed, but may be mistakes. */
+export async function sayUnusual(
+  { terminal, workspace: { root } }: ReadContext,
+  { workdir, ...values }: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const { name, known } of FIELD_LIST) {
+    const value = values[name]
+    if (typeof value === 'string' && known && !known.includes(value))
+      terminal.warn(`note: ${visibleText(value)} is no usual ${name}, such as ${known.join(', ')}`)
+  }
+  if (typeof workdir === 'string' && (await realFolder(resolve(root, workdir))) === null)
+    terminal.warn(
+      `note: sessions cannot start before ${visibleText(workdir)} is a folder in ${root}`,
+    )
 }
 
 /** The options that filter lists of cases. */

@@ -1,15 +1,15 @@
-import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadContext } from './context.ts'
 import { usageError } from './output/exit-codes.ts'
 
-/** Asks a yes/no question on the terminal. Anything but y or yes means no, and so does the end of input. */
+/** Asks on the terminal. Only y or yes, and Enter, means yes. What was typed before the question does not count. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  await dropPending(process.stdin, signal)
   return /^y(?:es)?$/i.test((await ask(question, signal)) ?? '')
 }
 
-/** Asks before what cannot be undone; `yes` answers. Throws if nothing can ask. */
+/** Asks before a decision; `yes` answers. Throws if nothing can ask. */
 export async function isAgreed(
   { terminal, json, signal }: Pick<ReadContext, 'terminal' | 'json' | 'signal'>,
   { yes, question }: { yes: boolean | undefined; question: string },
@@ -21,39 +21,24 @@ export async function isAgreed(
   return confirm(question, signal)
 }
 
-/** Asks a yes/no question that one key answers: y means yes. Keys that were pressed before it is printed do not count. */
-export async function confirmByKey(question: string, signal: AbortSignal): Promise<boolean> {
-  const { stdin, stdout } = process
-  if (!stdin.isTTY || !('setRawMode' in stdin)) return confirm(question, signal)
-  signal.throwIfAborted()
-  stdin.setRawMode(true)
-  try {
-    await dropPending(stdin)
-    signal.throwIfAborted()
-    stdout.write(question)
-    const [bytes] = (await once(stdin, 'data', { signal })) as [Buffer]
-    const key = bytes.toString().slice(0, 1)
-    if (key === '\u0003') process.kill(process.pid, 'SIGINT')
-    stdout.write(/[ -~]/.test(key) ? `${key}\n` : '\n')
-    return /^y$/i.test(key)
-  } finally {
-    stdin.setRawMode(false)
-    stdin.pause()
-  }
-}
-
 /** So many turns of the event loop read what the terminal has. */
 const TURNS = 3
 
-/** Leaves the stream flowing. Of what was typed, only Ctrl-C counts. */
-async function dropPending(stdin: NodeJS.ReadStream): Promise<void> {
+/** Of what was typed, only Ctrl-C counts. */
+async function dropPending(stdin: NodeJS.ReadStream, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  if (!stdin.isTTY || !('setRawMode' in stdin)) return
   const drop = (bytes: Buffer) => {
     if (bytes.includes('\u0003')) process.kill(process.pid, 'SIGINT')
   }
+  stdin.setRawMode(true)
   stdin.on('data', drop)
   stdin.resume()
   for (let turn = 0; turn < TURNS; turn += 1) await nextTurn()
   stdin.off('data', drop)
+  stdin.setRawMode(false)
+  stdin.pause()
+  signal.throwIfAborted()
 }
 
 /** Reads a line from the terminal, without surrounding spaces; null at the end of input. */

@@ -42,10 +42,12 @@ export function unknownCommand(program: Command, words: readonly string[]): stri
   const command = program.commands.find((each) => each.name() === first)
   if (!command) return unknown(first, first, meant(program, first))
   const { commands } = command
-  if (commands.length === 0 || defaultSubcommand(command) || isNoWord(second)) return null
+  if (commands.length === 0 || isNoWord(second)) return null
   const names = commands.map((each) => each.name())
   if (names.includes(second)) return null
   const nearest = nearestName(second, names)
+  // of the default, a first word is its case, and a second one too many
+  if (defaultSubcommand(command) && (nearest === null || isNoWord(words[2] ?? ''))) return null
   return unknown(`${first} ${second}`, first, nearest === null ? [] : [`${first} ${nearest}`])
 }
 

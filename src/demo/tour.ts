@@ -70,7 +70,7 @@ export async function tour(deps: TourDeps): Promise<boolean> {
 
   chapter('You check the proof, and resolve the case')
   await step(['prove', 'add', NAME, '--artifact', '2-test.tap'], { until: /^(?:Next|Then)/ })
-  await step(['prove', 'verify', NAME], { until: /^Next/ })
+  await step(['prove', 'verify', NAME, '--yes'], { until: /^Next/ })
   await step(['resolve', NAME, '--outcome', OUTCOME])
   say('', 'What remains: the fix, and the record of how it came about, both in git.')
   narrator.command('git diff --stat')

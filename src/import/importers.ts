@@ -6,8 +6,6 @@ import { JSON_LIST } from './json-list.ts'
 /** GitHub is the last: it is what a file is read as if no other importer knows it. */
 export const IMPORTERS: readonly Importer[] = [BACKLOG, JSON_LIST, GITHUB]
 
-export const IMPORTER_IDS = IMPORTERS.map(({ id }) => id).sort()
-
 export function findImporter(id: string): Importer | undefined {
   return IMPORTERS.find((each) => each.id === id)
 }

@@ -50,7 +50,7 @@ async function repositorySteps(
   const present = await presentKind(place)
   const kind = choice.memory ?? present ?? DEFAULT_KIND
   const isDefault = !choice.memory && !present && !(await isFolder(memoryRoot))
-  const note = `Git stores the cases ${kind} (to change that, use --memory)`
+  const note = `Git stores the cases in this repository, with the code (to change that, use --memory)`
   const isNew = kind !== 'with-code' && present !== kind
   return {
     memory: await memorySteps(place, kind),

@@ -198,7 +198,8 @@ async function rangeOfStep(plan: string, lines: readonly string[], id: string): 
   const step = steps.find((each) => each.id === id)
   if (step) return range(step.from, step.to)
   const names = steps.map((each) => each.id).join(', ')
-  throw invalid('step', names === '' ? 'the plan has no steps' : `expected one of ${names}`)
+  const known = names === '' ? 'it has none' : `its steps are ${names}`
+  throw invalid('step', `the plan has no step "${id}"; ${known}`)
 }
 
 function range(line: number, last: number): Range {

@@ -88,6 +88,6 @@ async function writtenIntent(
   }
   throw new AppError(
     'invalid_plan',
-    `An intent needs an agent that carries it out, and ${id} is none. Name one as the provider (--provider claude), or write a plan.`,
+    `Only an agent can carry out an intent, and ${id} is not one. Name an agent as the provider (--provider claude), or write a plan instead of an intent.`,
   )
 }

@@ -49,8 +49,6 @@ export interface WorktreeReaders {
   view(session: Session): Promise<WorktreeView | null>
 }
 
-export type WorktreeViews = ReturnType<typeof createWorktreeViews>
-
 const GOOD_FOR_MS = 1000
 const MAX_NAMES = 100
 

@@ -339,5 +339,5 @@ t.test('an intent is started, asked about and run by one command', async (t) => 
     code: 1,
     stderr: /expected a path inside/,
   })
-  t.match(await cli.run('start', 'door', ...intent, ...paths), { stderr: /needs an agent/ })
+  t.match(await cli.run('start', 'door', ...intent, ...paths), { stderr: /Only an agent can/ })
 })

@@ -23,7 +23,11 @@ t.test('with a running service', async (t) => {
     )
     const parent = await made('House')
     const args = ['title=Red door', 'type=feature', 'tag=a,b', 'parent=house']
-    t.match(await cli.run('set', 'door', ...args), { code: 0, stdout: /OPEN {2}Red door\n$/ })
+    t.match(await cli.run('set', 'door', ...args), {
+      code: 0,
+      stdout: /OPEN {2}Red door\n$/,
+      stderr: `title: Door → Red door\ntype: bug → feature\ntags: old → a,b\nparent: none → ${parent}\n`,
+    })
     const { json } = await cli.run('show', id, '--json')
     t.match(json, { title: 'Red door', type: 'feature', tags: ['a', 'b'], parent, sessions: [] })
     t.match((await cli.run('set', 'red', 'parent=', 'tags=', '--json')).json, {
@@ -41,8 +45,8 @@ t.test('with a running service', async (t) => {
     t.match(await edit(both), { code: 1, stderr: /your text was saved in/ })
     t.match((await cli.run('show', id, '--json')).json, { description: 'Theirs.' })
     t.match(await cli.runWith({ env: { EDITOR: '', VISUAL: '' } }, 'set', 'red'), {
-      code: 2,
-      stderr: /Nothing to set/,
+      code: 1,
+      stderr: /The text is missing/,
     })
   })
 
@@ -179,15 +183,17 @@ t.test('with a running service', async (t) => {
       const asked = await cli.runWith({ answers: no }, 'prove', 'verify', 'sign')
       t.match(asked, { code: 6, unasked: [], shown: summary, stderr: /not verified/ })
       t.match((await cli.run('prove', 'list', 'sign', '--json')).json, [{ verified: false }])
-      t.match(await cli.run('prove', 'verify', 'sign', id), {
+      t.match(await cli.run('prove', 'verify', 'sign', id), { code: 2, stderr: /use --yes/ })
+      t.match(await cli.run('prove', 'verify', 'sign', id, '--yes'), {
         code: 0,
         stdout: /verified, does not support/,
       })
       t.match(await cli.run('prove', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
       t.match(await cli.run('list'), { stdout: /doesn't count: 1 of 2 tests failed: in/ })
       t.match(await cli.run('prove', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
-      t.match(await cli.run('prove', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
-      const accepted = await cli.run('prove', 'verify', 'sign', id, '--accept', 'It is flaky.')
+      t.match(await cli.run('prove', 'verify', 'sign', id, '--yes', '--accept', ' '), { code: 1 })
+      const accept = ['--yes', '--accept', 'It is flaky.']
+      const accepted = await cli.run('prove', 'verify', 'sign', id, ...accept)
       t.match(accepted, {
         code: 0,
         stdout: /verified, 1 of 2 tests passed, accepted: It is flaky\./,
@@ -201,8 +207,8 @@ t.test('with a running service', async (t) => {
     await made('Fence')
     await cli.run('prove', 'require', 'fence', 'Fast', '--type', 'benchmark')
     const add = (type: string) => cli.run('prove', 'add', 'fence', '--text', type, '--type', type)
-    await add('log')
-    t.match(await cli.run('prove', 'verify', 'fence'), {
+    t.match((await add('log')).stdout, /^\S+ {2}log of no session, not verified\n$/)
+    t.match(await cli.run('prove', 'verify', 'fence', '--yes'), {
       code: 0,
       stderr:
         /^Proof is missing\. No candidate would meet "Fast"\. Attach a proof of type benchmark, or accept a proof with a reason\.\nNext: casefile prove add [0-9a-f]{8} <file> --type benchmark\n$/,
@@ -212,7 +218,7 @@ t.test('with a running service', async (t) => {
     t.match(await cli.run('prove', 'verify', 'fence'), {
       code: 2,
       stderr:
-        /several proofs that are not verified: [0-9a-f]{8} \(trace\), [0-9a-f]{8} \(benchmark\)/,
+        /several proofs that are not verified: [0-9a-f]{8} \(trace\), [0-9a-f]{8} \(benchmark\)\. .*--all/,
     })
     t.match(await cli.run('prove', 'show', 'fence'), { stdout: 'log\n\nbenchmark\n\ntrace\n' })
     t.match((await cli.run('prove', 'show', 'fence', '--json')).json, [{ content: /^log/ }, {}, {}])
@@ -220,7 +226,7 @@ t.test('with a running service', async (t) => {
       (await cli.run('prove', 'fence')).stderr,
       /would meet "Fast"\.\nNext: casefile prove verify/,
     )
-    t.match(await cli.run('prove', 'verify', 'fence', '--all'), {
+    t.match(await cli.run('prove', 'verify', 'fence', '--all', '--yes'), {
       stdout: /^(?:\S+ {2}verified\n){2}$/,
       stderr:
         /^Proof requirements are met\. The case can be resolved\.\nNext: casefile resolve [0-9a-f]{8}\n$/,
@@ -241,17 +247,29 @@ t.test('with a running service', async (t) => {
     t.match(await resolve('ConfirmedCodeBug'), {
       code: 0,
       stdout: /RESOLVED/,
-      stderr: `The record is not committed yet. Next: git add memory/cases/${id} && git commit -m "Resolve case ${id.slice(0, 8)}"\n`,
+      stderr: `outcome: none → ConfirmedCodeBug\nThe record is not committed yet. Next: git add memory/cases/${id} && git commit -m "Resolve case ${id.slice(0, 8)}"\nAdd what belongs to the fix, too: casefile.md, report.tap\n`,
     })
     t.match((await resolve('ConfirmedCodeBug')).stderr, /^nothing changed\n/)
     t.match((await resolve('Duplicate')).stderr, /^outcome: ConfirmedCodeBug → Duplicate\n/)
     t.match((await resolve('wont-fix')).stdout, /WONT_FIX/)
     t.match((await resolve('fixed')).stdout, /RESOLVED/)
-    t.match(await cli.runWith({ answers: [[/Enter for none/, '4']] }, 'resolve', 'hedge'), {
-      code: 0,
-      unasked: [],
-      shown: /2 {2}Won’t fix[\s\S]*NON_ISSUE/,
-    })
+    t.match(
+      await cli.runWith(
+        {
+          answers: [
+            [/How does/, ''],
+            [/How does/, '4'],
+          ],
+        },
+        'resolve',
+        'hedge',
+      ),
+      {
+        code: 0,
+        unasked: [],
+        shown: /2 {2}Won’t fix[\s\S]*NON_ISSUE/,
+      },
+    )
     t.match(await cli.run('show', 'hedge'), { stdout: /IntendedBehavior/ })
     await resolve('Duplicate')
     git(cli.root, 'init', '--quiet', 'memory')
@@ -259,9 +277,13 @@ t.test('with a running service', async (t) => {
       (await resolve('Duplicate')).stderr,
       `git -C memory add cases/${id} && git -C memory commit`,
     )
-    t.match(await cli.run('set', 'hedge', 'state=open', 'reason=x'), {
-      stdout: /OPEN/,
-      stderr: '',
+    t.match(await resolve('fxied'), {
+      code: 2,
+      stderr: /no outcome "fxied"\. Did you mean fixed\?/,
+    })
+    t.match(await cli.run('set', 'hedge', 'state=open', 'reason=x', 'title=Hedges'), {
+      stdout: /OPEN {2}Hedges\n/,
+      stderr: 'title: Hedge → Hedges\nreason: none → x\n',
     })
   })
 

@@ -116,7 +116,7 @@ t.test('comments from the terminal', async (t) => {
       [['red', '--list', '--reply', 'a'], 2, /Choose one of --list, --reply/],
       [['red', '--file', 'a.ts', '-m', 'x'], 2, /such as src\/a\.ts:40/],
       [['red', '--file', 'a.ts:4', '-m', 'x'], 1, /no patch/],
-      [['red', '--step', 'none', '-m', 'x'], 1, /expected one of say/],
+      [['red', '--step', 'none', '-m', 'x'], 1, /no step "none"; its steps are say/],
       [['red', '-m', ' '], 2, /The text is blank/],
       [['red', '--resolve', 'ffffffffff'], 3, /no comment "ffffffffff".*--list/],
       [['red', '--reopen', ''], 3, /"" matches several comments: \w{8}, .*Give more of the id/],

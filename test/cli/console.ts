@@ -65,7 +65,10 @@ t.test('with a running service', async (t) => {
     const proof = await cli.run('prove', 'add', id, '--artifact', '1-say.log', '--json')
     t.match(proof, { code: 0, json: { verified: false, type: 'log', content: /fine/ } })
     t.match((await cli.run('show', id)).stderr, /Next:[\s\S]*prove verify/)
-    t.match(await cli.run('prove', 'verify', id, proof.json.id.slice(0, 8)), { code: 0 })
+    t.match(await cli.run('prove', 'verify', id), { code: 2, stderr: /use --yes/ })
+    t.match((await cli.run('prove', 'list', id)).stdout, /not verified/)
+    const short = proof.json.id.slice(0, 8)
+    t.match(await cli.run('prove', 'verify', id, short, '--yes'), { code: 0 })
     t.match(await cli.run('prove', 'verify', id, '--all'), {
       code: 0,
       stderr: /no proof to verify/,
@@ -244,11 +247,13 @@ t.test('with a running service', async (t) => {
   })
 
   await t.test('a case with nothing to plan with', async (t) => {
-    t.match(await cli.run('new', 'Bare'), { stderr: /write one[\s\S]*Next: casefile open/ })
+    t.match(await cli.run('new', 'Bare'), {
+      stderr: /write one[\s\S]*Next: casefile open \w+ --edit\n.*casefile start --help/,
+    })
     t.match(await cli.run('start', 'bare'), {
       code: 1,
       stderr:
-        /nothing to plan with[\s\S]*init --agent[\s\S]*init --tests[\s\S]*--run-tests[\s\S]*runbook\.md/,
+        /nothing to plan with[\s\S]*init --agent[\s\S]*init --tests[\s\S]*--run-tests[\s\S]*open \w{8} --edit/,
     })
     t.match(await cli.run('start', 'bare', '--json'), {
       code: 1,
@@ -259,7 +264,11 @@ t.test('with a running service', async (t) => {
     writeFileSync(join(cli.root, 'casefile.md'), '---\ntests: echo tested\n---\n')
     t.match((await cli.run('start', 'bare')).stderr, /start \w{8} --run-tests .*\(echo tested\)/)
     t.match(await cli.run('start', 'bare', '--run-tests'), { code: 0, stdout: /^▶ echo tested$/m })
-    t.match(await cli.run('start', 'bare'), { code: 0 }, 'it has a runbook.md now')
+    // it has a runbook.md now, whose plan waits
+    const waits =
+      /session 1 waits already.*approve \w{8} 1\..*revise \w{8} 1\..*session stop \w{8} 1\n/
+    t.match(await cli.run('start', 'bare'), { code: 1, stderr: waits })
+    t.match(await cli.run('start', 'bare', '--type', 'verifying'), { code: 0 })
     t.match(await cli.run('start', 'bare', '--run-tests', '--provider', 'x'), { code: 2 })
     t.match(await cli.run('start', 'bare', '--run-tests', '--again'), { code: 2 })
   })

@@ -55,6 +55,7 @@ t.test('a name that is no command', async (t) => {
     ['tail', 'session watch'],
     ['plan', 'session plan'],
     ['session wach', 'session watch'],
+    ['prove verfy door', 'prove verify'],
   ]
   for (const [typed, suggested] of wrong) {
     const { code, stderr } = await cli.run(...typed.split(' '))

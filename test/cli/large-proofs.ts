@@ -28,7 +28,7 @@ t.test('a case with large proofs', { timeout: 300_000 }, async (t) => {
   t.match((await agent.call('get_case', { case: 'door' })).json, { proof_count: COUNT })
   t.match((await agent.call('list_proof', { case: 'door' })).json, { total: COUNT })
 
-  const verified = await cli.run('prove', 'verify', 'door', '--all')
+  const verified = await cli.run('prove', 'verify', 'door', '--all', '--yes')
   t.equal(verified.code, 0, verified.stderr)
   t.equal(lines(verified.stdout), COUNT)
   const exported = await cli.run('export')

@@ -57,7 +57,7 @@ async function scene<S extends Client>(
 t.test('Ctrl-C ends the tail, and not the session', needsTmux, async (t) => {
   const { service, ref, open } = await waiting(t, step('echo begun; exec sleep 100'))
   await must(service, 'POST', `${ref.path}/approve`)
-  const pane = open('tail door')
+  const pane = open('session watch door')
   await pane.shows(/step 1 of 1 {2}step-1 {2}0:0\d/)
   pane.press('C-c')
   await pane.shows(/session 1 keeps running[\s\S]*exit=130/)
@@ -65,16 +65,16 @@ t.test('Ctrl-C ends the tail, and not the session', needsTmux, async (t) => {
   await must(service, 'POST', `${ref.path}/abandon`)
 })
 
-t.test('a key counts only for the question that is shown', needsTmux, async (t) => {
+t.test('a key approves only with Enter, and only what is shown', needsTmux, async (t) => {
   const { service, ref, open } = await waiting(t, step('true'))
-  const pane = open('tail door')
-  pane.press('y')
+  const pane = open('session watch door')
+  pane.press('y', 'Enter')
   await pane.shows(/Approve this plan of session 1\? \[y\/N\]/)
   await must(service, 'PUT', `${ref.path}/plan`, { plan: step('echo other') })
   pane.press('y')
   await pane.shows(/echo other[\s\S]*Approve this plan of session 1\? \[y\/N\]/)
   // one that is pressed while the new plan is printed is dropped, too
-  while (!/nothing was run|exit=/.test(pane.text())) pane.press('n')
+  while (!/nothing was run|exit=/.test(pane.text())) pane.press('n', 'Enter')
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' }, pane.text())
 })
 

@@ -77,7 +77,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /✓ 23 of 23 tests pass/,
     /\$ casefile prove add "right after" --artifact 2-test\.tap/,
     /not verified, 23 of 23/,
-    /\$ casefile prove verify "right after"\n.* verified, 23 of 23/,
+    /\$ casefile prove verify "right after" --yes\n.* verified, 23 of 23/,
     /\$ casefile resolve .*\n.*RESOLVED/,
     /src\/token\.js \| 2 \+-/,
     /\$ casefile show "right after" --history/,

@@ -86,7 +86,7 @@ t.test('a comment on a line, a range, a step and the whole plan', async (t) => {
       [{ line: 0 }, 400, /line/],
       [{ line: 2, end_line: 1 }, 400, /end_line/],
       [{ end_line: 2 }, 400, /line/],
-      [{ step: 'none' }, 400, /expected one of test/],
+      [{ step: 'none' }, 400, /no step "none"; its steps are test/],
       [{ step: 'test', line: 1 }, 400, /not both/],
       [{ text: ' \n' }, 400, /text/],
       [{ text: '\u0007' }, 400, /text/],

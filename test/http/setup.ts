@@ -187,7 +187,7 @@ t.test('what it writes is what casefile init writes', async (t) => {
   const text = readFileSync(settings, 'utf8')
   t.match(text, /^checklist: \["All tests pass \(test-log, required\)"\]/m)
   rmSync(settings)
-  await cli.run('init', '--no-hook', '--agent', 'claude', '--tests', 'make check')
+  await cli.run('init', '--yes', '--no-hook', '--agent', 'claude', '--tests', 'make check')
   t.equal(readFileSync(settings, 'utf8'), text)
   await must(app, 'PUT', '/setup', { checklist: ['A picture (image)'] })
   await must(app, 'PUT', '/setup', { tests: 'make' })

@@ -195,13 +195,15 @@ t.test('where the program is not found, the commit passes with a warning', async
   t.match(result, { status: 0, stderr: /casefile: not found, so the cases .* were not checked/ })
 })
 
-t.test('nobody to ask takes the defaults, and installs no hook unasked', async (t) => {
+t.test('without a terminal it writes only with --yes', async (t) => {
   const space = project(t)
-  t.match(await space.init(), {
+  t.match(await space.init('--no-hook'), { code: 2, stderr: /Nothing was written.*--yes/ })
+  t.notOk(existsSync(space.file('casefile.md')))
+  t.match(await space.init('--yes', '--no-hook', '--agent', 'none'), {
     code: 0,
     stderr:
-      /^\nNext:\n {2}git add casefile\.md memory && git commit -m "Set up Casefile"\n {2}casefile doctor/,
-    stdout: /Git stores the cases with-code[\s\S]*No hook/,
+      /^\nNext:\n {2}git add casefile\.md memory && git commit -m "Set up Casefile"\n {2}casefile new/,
+    stdout: /Git stores the cases in this repository/,
   })
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
   t.match(await space.init('--yes'), { code: 0, stdout: /Created the hook/ })
@@ -218,7 +220,7 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
 t.test('without questions it takes what Enter takes', async (t) => {
   const space = project(t)
   space.write('package.json', '{"scripts":{"test":"node --test"}}\n')
-  const args = ['--agent', 'codex', '--in-terminal', '--no-hook', '--memory', 'own-repo']
+  const args = ['--agent', 'codex', '--in-terminal', '--no-hook', '--memory', 'own-repo', '--yes']
   const done = await space.init(...args)
   t.match(done, {
     code: 0,
@@ -239,17 +241,18 @@ t.test('without questions it takes what Enter takes', async (t) => {
 
 t.test('settings of the person that git would commit are told', async (t) => {
   const space = project(t)
-  const init = (...args: string[]) => space.init('--agent', 'claude', '--in-terminal', ...args)
+  const init = (...args: string[]) =>
+    space.init('--agent', 'claude', '--in-terminal', '--no-hook', ...args)
   t.match(await init('--dry-run'), {
     stdout: /Add hooks to \.claude\/settings\.local\.json, a new file: they send Claude Code's/,
   })
-  t.match(await init(), { stdout: /local\.json names folders of this machine.*out of git/s })
+  t.match(await init('--yes'), { stdout: /local\.json names folders of this machine.*out of git/s })
 })
 
 t.test('options change just their settings', async (t) => {
   const space = project(t)
   space.write('casefile.md', '---\nprovider: runbook # mine\n---\n\nMind the gap.\n')
-  const tests = ['--agent', 'claude', '--tests', 'make check']
+  const tests = ['--yes', '--no-hook', '--agent', 'claude', '--tests', 'make check']
   t.match(await space.init(...tests), {
     code: 0,
     stdout: /Set in casefile\.md: tests: make check/,
@@ -258,10 +261,12 @@ t.test('options change just their settings', async (t) => {
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n'
   t.equal(space.read('casefile.md'), set)
   t.notMatch((await space.init(...tests)).stdout, /Set in/, 'a second run changes nothing')
-  t.match(await space.init('--tests', 'none'), { stdout: /Removed tests from casefile\.md/ })
+  t.match(await space.init('--tests', 'none', '--yes', '--no-hook'), {
+    stdout: /Removed tests from casefile\.md/,
+  })
   t.equal(space.read('casefile.md'), set.replace('tests: make check\n', ''))
   const unknown = { code: 1, stderr: /no provider "nobody"/ }
-  t.match(await space.init('--agent', 'nobody'), unknown)
+  t.match(await space.init('--agent', 'nobody', '--yes'), unknown)
 })
 
 t.test('outside of a repository it makes the files alone', async (t) => {
@@ -290,7 +295,7 @@ t.test('on a terminal it explains and asks', async (t) => {
     /Claude Code \(not installed: npm install[\s\S]*This will be written:[\s\S]*tests: make check/,
   )
   t.match(space.read('casefile.md'), /^tests: make check +# how/m)
-  t.match(shown, /Git\s+stores\s+the\s+cases\s+with-code[\s\S]*No\s+hook\s+is\s+installed/)
+  t.match(shown, /Git\s+stores\s+the\s+cases\s+in\s+this[\s\S]*No\s+hook\s+is\s+installed/)
 })
 
 t.test('after a failure, a second run asks what the first has asked', async (t) => {

@@ -139,7 +139,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
     [{ proof: [''] }, /proof/],
     [{ paths: [], proof: [] }, /the intent allows nothing: name paths or commands/],
     [{ intent: '# Do it' }, /an intent is one sentence below its frontmatter/],
-    [{ provider: 'runbook' }, /needs an agent/],
+    [{ provider: 'runbook' }, /Only an agent can/],
     [{ intent: undefined }, /in one sentence|expected one of/],
     [{ again: case_id }, /an intent is not planned/],
     [{ plan: 'x' }, /plan: .*no plan: .intent. is the plan/],

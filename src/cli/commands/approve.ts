@@ -18,7 +18,7 @@ import { printPlan } from '../output/planned.ts'
 import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { requirePersistentService } from '../persistent-service.ts'
-import { confirmByKey } from '../question.ts'
+import { confirm } from '../question.ts'
 import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/find-session.ts'
 import { sayWhatWasSent } from './revise.ts'
@@ -40,7 +40,10 @@ export function command(): Command {
     .description('Review and approve a plan, then run it.')
     .addArgument(optionalCaseArgument())
     .addArgument(sessionArgument('the newest that waits for approval'))
-    .argument('[more...]', 'More cases: approves their newest plans in one act, by what was shown.')
+    .argument(
+      '[more...]',
+      'More cases: approves their newest plans in one act, by what was shown. Needs a running service.',
+    )
     .option('--yes', 'Approve it as it is, without asking.')
     .option('--sha <hash>', 'Approve only this plan, without asking.')
     .option('-m, --note <text>', 'A note for the agent; comments are sent too.')
@@ -146,7 +149,7 @@ export async function approveTogether(
     await showPlan(context, session)
   }
   const question = `\nApprove these ${counted(plans.length, 'plan')}? [y/N] `
-  if (!options.yes && !(await confirmByKey(question, signal))) return sayNotApproved(terminal)
+  if (!options.yes && !(await confirm(question, signal))) return sayNotApproved(terminal)
   const approved: SessionJson[] = []
   for (const { context, session } of plans) {
     try {
@@ -230,7 +233,7 @@ export async function askToApprove(
       waits && !queue
         ? 'Approve it to wait in line? It then starts by itself, if nothing has changed there.'
         : `Approve this plan of session ${shown.number}${sends}?`
-    if (!yes && !(await confirmByKey(`\n${what} [y/N] `, signal))) {
+    if (!yes && !(await confirm(`\n${what} [y/N] `, signal))) {
       const body = { plan_sha256: shown.plan_sha256 }
       if (!signal.aborted) await client.request('POST', `${sessionPath(shown)}/seen`, { body })
       return null

@@ -12,6 +12,7 @@ import { type CommandContext, type CommandOptions, untilSignal, withService } fr
 import { findWorkspace } from '../find-workspace.ts'
 import { EXIT, type ExitCode, exiting, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { sayStatus } from '../output/status-text.ts'
 import { table } from '../output/table.ts'
 import { ownTerminal, type Terminal } from '../output/terminal.ts'
 import { ago } from '../output/times.ts'
@@ -180,7 +181,10 @@ async function decide(chosen: Chosen, options: Options): Promise<void> {
     terminal.print(
       `${visibleText(item.title)}\n${labelOf(item)}: ${visibleText(item.text)}\n${url}\n`,
     )
-    if (kind !== 'question' || !terminal.canAsk) return EXIT.done
+    if (kind !== 'question' || !terminal.canAsk) {
+      await sayStatus(context, case_id)
+      return EXIT.done
+    }
     const text = await ask('Your answer (empty: none): ', signal)
     if (!text) return EXIT.done
     await client.request('POST', `/cases/${case_id}/answer`, { body: { text } })

@@ -4,7 +4,7 @@ import { CASE_FIELDS, NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
-import { fieldOption, fieldValues } from '../field-options.ts'
+import { fieldOption, fieldValues, sayUnusual } from '../field-options.ts'
 import { followPlanning } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -52,6 +52,7 @@ async function run(context: CommandContext, title: string, options: Options): Pr
     ...(prove.length === 0 ? {} : { checklist: parseRequirements(prove.join('\n')) }),
   }
   const { body } = await client.request('POST', '/cases', { body: fields })
+  await sayUnusual(context, options)
   if (use) {
     const current = { folder: process.cwd(), case_id: body.id }
     await client.request('PUT', '/current-case', { body: current })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { GateJson } from '../../http/schemas/case.ts'
+import { nearestName } from '../../http/schemas/nearest-name.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/suggested-values.ts'
@@ -20,7 +21,7 @@ import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { sayStatus } from '../output/status-text.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { confirm } from '../question.ts'
+import { isAgreed } from '../question.ts'
 import { resolveCase, resolveOrChooseCase } from '../resolve/case.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/find-proof.ts'
 import { resolveSession } from '../resolve/find-session.ts'
@@ -60,10 +61,11 @@ function gateCommand(): Command {
 
 async function showGate(context: ReadContext, name: string | undefined): Promise<ExitCode> {
   const { client, terminal, json } = context
-  const id = await resolveOrChooseCase(context, name, {
-    command: 'prove',
-    needs: 'proof',
-    what: 'proof to read',
+  const choice = { command: 'prove', needs: 'proof', what: 'proof to read' } as const
+  const id = await resolveOrChooseCase(context, name, choice).catch((error) => {
+    const meant = nearestName(name ?? '', ['add', 'require', 'list', 'show', 'verify'])
+    if (meant !== null) terminal.warn(`did you mean casefile prove ${meant}?`)
+    throw error
   })
   const { body } = await client.request('GET', `/cases/${id}/gate`)
   if (json) terminal.print(jsonText(body))
@@ -98,6 +100,7 @@ function requireCommand(): Command {
       ['casefile prove require "sign-in" "All tests pass"', 'A passing test log.'],
       ['casefile prove require c12d "Looks right" --type screenshot', 'A picture.'],
     ],
+    more: 'To change or remove an item, edit the checklist in case.md: casefile open <case> --edit',
     exits: [EXIT.unknown],
   })
 }
@@ -135,7 +138,10 @@ function addCommand(): Command {
     )
     .option('--artifact <name>', 'Attach output of a session instead of a file.')
     .option('--text <text>', 'The proof itself, instead of a file.')
-    .option('--session <session>', 'The session it comes from: its number, id, or latest.')
+    .option(
+      '--session <session>',
+      'The session it comes from: its number, id, or latest. Default: the newest complete one without proof.',
+    )
     .option('--verify', 'Verify it too, if it supports its claim.')
     .action((name: string, file: string | undefined, options: AddOptions) =>
       withService(options, (context) => addProof(context, name, file, options)),
@@ -179,7 +185,7 @@ function verifyCommand(): Command {
     .addArgument(caseArgument())
     .argument('[proof]', 'Its id, or the start of it. Default: the only one that is not verified.')
     .option('--all', 'All that count and are not verified yet.')
-    .option('--yes', 'Do not ask. Without a terminal nothing is asked.')
+    .option('--yes', 'Verify without asking; read it before with prove show.')
     .option('--accept <reason>', 'Why it counts in spite of what speaks against it.')
     .action((name: string, word: string | undefined, options: VerifyOptions) =>
       withService(options, (context) => verifyProof(context, name, word, options)),
@@ -223,9 +229,13 @@ async function addProof(
   let proof = await sendProof(client, id, content, { type, session_id })
   const isVerifiable = verify && proof.supports
   if (isVerifiable) proof = await verifySeen(client, proof)
-  terminal.print(
-    json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}\n`,
-  )
+  if (json) terminal.print(jsonText(proof))
+  else {
+    const path = `/cases/${id}/sessions/${proof.session_id}`
+    const from = proof.session_id && (await client.request('GET', path)).body.number
+    const type = `${visibleText(proof.type)} of ${from === null ? 'no session' : `session ${from}`}`
+    terminal.print(`${proof.id}  ${type}, ${proofState(proof)}\n`)
+  }
   if (!json && !proof.supports) {
     const place = `${id.slice(0, 8)} ${proof.id.slice(0, 8)}`
     terminal.say(`To accept it all the same: casefile prove verify ${place} --accept "<reason>"`)
@@ -301,9 +311,8 @@ async function verifyProof(
       ? onlyOne(waiting)
       : [resolveProof(proofs, word)]
   const verified: ProofJson[] = []
-  const asks = terminal.canAsk && !json && !yes
   for (const proof of chosen) {
-    const seen = asks ? await askAbout(context, proof, accept) : proof
+    const seen = yes ? proof : await askAbout(context, proof, accept)
     if (seen === null) {
       terminal.warn('not verified')
       return EXIT.notApproved
@@ -323,23 +332,26 @@ async function verifyProof(
 function onlyOne(waiting: readonly ProofHeadJson[]): readonly ProofHeadJson[] {
   if (waiting.length < 2) return waiting
   const ids = waiting.map(({ id, type }) => `${id.slice(0, 8)} (${type})`).join(', ')
-  throw usageError(`The case has several proofs that are not verified: ${ids}. Name one of them.`)
+  throw usageError(
+    `The case has several proofs that are not verified: ${ids}. Name one of them, or verify all that count with --all.`,
+  )
 }
 
 /** Shows what would be verified. Returns it with the content that was shown; null if the answer was no. */
 async function askAbout(
-  { client, signal }: CommandContext,
+  context: CommandContext,
   head: ProofHeadJson,
   accept: string | undefined,
 ): Promise<ProofJson | null> {
-  const proof = await wholeProof(client, head)
-  const gate: GateJson = (await client.request('GET', `/cases/${head.case_id}/gate`)).body
-  const question = proof.supports
+  const proof = await wholeProof(context.client, head)
+  const gate: GateJson = (await context.client.request('GET', `/cases/${head.case_id}/gate`)).body
+  const asked = proof.supports
     ? 'Verify it?'
     : accept === undefined
       ? 'It will not count without --accept "<reason>". Verify it all the same?'
       : 'Accept it with this reason?'
-  return (await confirm(`${proofSummary(proof, gate)}\n${question} [y/N] `, signal)) ? proof : null
+  const question = `${proofSummary(proof, gate)}\n${asked} [y/N] `
+  return (await isAgreed(context, { yes: false, question })) ? proof : null
 }
 
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {

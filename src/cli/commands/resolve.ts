@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import type { CaseJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
-import { CASE_FIELDS } from '../../model/case-fields.ts'
+import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
+import { KNOWN_OUTCOMES } from '../../model/suggested-values.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -15,6 +16,8 @@ import { statusOf, statusText } from '../output/status-text.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { findEnding } from '../resolve/ending.ts'
 
+const SHOWN = FIELD_LIST.filter(({ name }) => name !== 'state')
+
 export interface StateOptions extends CommandOptions {
   outcome?: string | null
   reason?: string | null
@@ -24,7 +27,10 @@ export function command(): Command {
   const resolve = new Command('resolve')
     .description('Resolve a case whose proof is verified, or close it without a fix.')
     .addArgument(caseArgument())
-    .addOption(fieldOption(CASE_FIELDS.outcome))
+    .option(
+      '--outcome <outcome>',
+      `How it ends: fixed, wont-fix, duplicate, not-a-bug, ${KNOWN_OUTCOMES.join(', ')}, or another word.`,
+    )
     .addOption(fieldOption(CASE_FIELDS.reason))
     .action((name: string, options: StateOptions) =>
       withService(options, async (context) => {
@@ -50,16 +56,16 @@ export function command(): Command {
   })
 }
 
-/** Also runs `casefile set`. */
+/** Also runs `casefile set`, which knows the case before its other changes. */
 export async function setState(
   { client, terminal, json, workspace }: CommandContext,
-  name: string,
+  id: string,
   wanted: string,
   { outcome, reason }: StateOptions,
+  known?: CaseJson,
 ): Promise<ExitCode> {
-  const id = await resolveCase(client, name)
   const body = { state: wanted.toUpperCase(), outcome, reason }
-  const before: CaseJson = (await client.request('GET', `/cases/${id}`)).body
+  const before: CaseJson = known ?? (await client.request('GET', `/cases/${id}`)).body
   const answer = await client
     .request('PUT', `/cases/${id}/state`, { body })
     .catch(async (error) => {
@@ -78,21 +84,23 @@ export async function setState(
     if (status.next !== null) terminal.say(statusText(status, id))
   }
   const commit = state === 'RESOLVED' ? await commitCommand(workspace, id) : null
-  if (commit !== null) terminal.say(`The record is not committed yet. Next: ${commit}`)
+  if (commit !== null) terminal.say(commit)
   return EXIT.done
 }
 
-/** What a command did to a case that already had this state. */
-function changesOf(before: CaseJson, after: CaseJson): string[] {
-  if (before.state !== after.state) return []
-  const changed = (['outcome', 'reason'] as const)
-    .filter((name) => before[name] !== after[name])
-    .map((name) => `${name}: ${shownValue(before[name])} → ${shownValue(after[name])}`)
-  return changed.length > 0 ? changed : ['nothing changed']
+/** What changed of a case, field by field; its state is in the line above. */
+export function changesOf(before: CaseJson, after: CaseJson): string[] {
+  const changed = SHOWN.filter(({ name }) => String(before[name]) !== String(after[name]))
+  if (changed.length === 0 && before.state === after.state) return ['nothing changed']
+  return changed.map(({ name, kind }) =>
+    kind === 'markdown'
+      ? `${name}: changed`
+      : `${name}: ${shownValue(before[name])} → ${shownValue(after[name])}`,
+  )
 }
 
-function shownValue(value: string | null): string {
-  return value === null ? 'none' : shownLine(value)
+function shownValue(value: string | readonly string[] | null): string {
+  return value === null || value.length === 0 ? 'none' : shownLine(String(value))
 }
 
 /** For people: what is missing, and the commands that add it. JSON has it in `missing`. */

@@ -1,15 +1,17 @@
 import { text as readAll } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import type { CaseJson } from '../../http/schemas/case.ts'
 import { FIELD_LIST, type NamedField } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { withEdited } from '../edited-text.ts'
+import { sayUnusual } from '../field-options.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { type StateOptions, setState } from './resolve.ts'
+import { changesOf, type StateOptions, setState } from './resolve.ts'
 
 /** The fields that can be set. */
 export const SET_FIELDS: readonly NamedField[] = FIELD_LIST.filter(
@@ -46,19 +48,21 @@ async function run(
   const given = parseWords(words)
   const { client } = context
   const id = await resolveCase(client, name)
+  const before = await client.request('GET', `/cases/${id}`)
   const values = await valuesOf(client, given)
+  await sayUnusual(context, values)
   const { state, reason, ...rest } = values
   if (state === undefined) {
     if (reason !== undefined) throw usageError('reason= goes with state=, such as state=blocked.')
-    if (words.length === 0) return editDescription(context, id)
-    await send(context, id, rest)
+    if (words.length === 0) return editDescription(context, before)
+    await send(context, before.body, rest)
     return EXIT.done
   }
   const { outcome, ...others } = rest
   if (Object.keys(others).length > 0) {
     await client.request('PUT', `/cases/${id}`, { body: others })
   }
-  return setState(context, id, String(state), { outcome, reason } as StateOptions)
+  return setState(context, id, String(state), { outcome, reason } as StateOptions, before.body)
 }
 
 type Values = Record<string, string | string[] | null>
@@ -98,17 +102,16 @@ async function valuesOf(
 }
 
 /** Sends the edited text only if the case has not changed in between. */
-async function editDescription(context: CommandContext, id: string): Promise<ExitCode> {
-  const { client, terminal, json, signal } = context
-  if (!terminal.canAsk && !process.env.VISUAL && !process.env.EDITOR) {
-    throw usageError('Nothing to set: name a field, such as title="…" or description=-.')
-  }
-  const { body: present, etag } = await client.request('GET', `/cases/${id}`)
+async function editDescription(
+  context: CommandContext,
+  { body: present, etag }: { body: CaseJson; etag: string | null },
+): Promise<ExitCode> {
+  const { terminal, json, signal } = context
   const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
   const editing = { name: 'description.md', signal, onSaved }
   await withEdited(present.description, editing, async (description) => {
     if (description !== present.description) {
-      await send(context, id, { description }, etag)
+      await send(context, present, { description }, etag)
       return
     }
     terminal.warn('the description was not changed')
@@ -119,12 +122,13 @@ async function editDescription(context: CommandContext, id: string): Promise<Exi
 
 async function send(
   { client, terminal, json }: CommandContext,
-  id: string,
+  before: CaseJson,
   body: object,
   etag: string | null = null,
 ): Promise<void> {
   const headers: Record<string, string> = etag === null ? {} : { 'if-match': etag }
-  const { body: changed } = await client.request('PUT', `/cases/${id}`, { body, headers })
-  if (json) terminal.print(jsonText(changed))
-  else terminal.print(`${id.slice(0, 8)}  ${changed.state}  ${visibleText(changed.title)}\n`)
+  const { body: changed } = await client.request('PUT', `/cases/${before.id}`, { body, headers })
+  if (json) return terminal.print(jsonText(changed))
+  terminal.print(`${changed.id.slice(0, 8)}  ${changed.state}  ${visibleText(changed.title)}\n`)
+  for (const line of changesOf(before, changed)) terminal.say(line)
 }

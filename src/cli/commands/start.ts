@@ -16,10 +16,10 @@ import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { resolveSession } from '../resolve/find-session.ts'
+import { resolveSession, sessionsOf } from '../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
-  type?: string
+  type?: SessionType
   provider?: string
   note?: string
   isolation?: string
@@ -72,6 +72,17 @@ export function command(): Command {
       ['casefile start c12d --run-tests', 'Plan to run just the tests; no agent is needed.'],
       ['casefile start c12d --again', 'Plan again; the agent sees why it failed.'],
     ],
+    more: `Without an agent, the plan is a runbook: text with code blocks that are marked run. It is
+part of the case's description (casefile open <case> --edit), or runbook.md in its folder:
+
+  Update the year, then run the tests.
+
+  \`\`\`sh run id=update
+  sed -i s/2025/2026/ LICENSE
+  \`\`\`
+  \`\`\`sh run id=test proof=test
+  npm test
+  \`\`\``,
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }
@@ -108,14 +119,19 @@ async function run(context: CommandContext, name: string, options: Options): Pro
     return startIntent(context, id, { ...wanted, ...how }, { yes, detach })
   }
   const provider = runTests ? OWN_PROVIDER : named
+  let planner = provider
   if (again === undefined && (provider === undefined || provider === OWN_PROVIDER)) {
     const { start }: StatusJson = (await client.request('GET', `/cases/${id}/status`)).body
     if (runTests) await writeTestsRunbook(client, id, start)
-    else if (start?.plans_from === null) return cannotPlan(context, id, start)
+    else if (start?.plans_from === null) throw cannotPlan(id, start)
+    planner ??= start?.provider
   }
+  const chosen = type ?? (await usualType(client, id))
+  if (again === undefined && note === undefined && isolation === undefined)
+    await requireNoneWaiting(client, id, { provider: planner, type: chosen })
   const body =
     again === undefined
-      ? { type: type ?? (await usualType(client, id)), provider, note, isolation }
+      ? { type: chosen, provider, note, isolation }
       : { again: await failedSession(client, id, again), type, provider, note, isolation }
   const answer = await client.request('POST', `/cases/${id}/sessions`, { body })
   const session: SessionJson = answer.body
@@ -126,6 +142,22 @@ async function run(context: CommandContext, name: string, options: Options): Pro
     terminal.print(`session ${session.number} is planning. Follow it with: ${next}\n`)
   }
   return EXIT.done
+}
+
+/** Throws if a plan waits that a new session would only repeat. */
+async function requireNoneWaiting(
+  client: ApiReader,
+  id: string,
+  { provider, type }: { provider: string | undefined; type: SessionType },
+): Promise<void> {
+  const all = (await sessionsOf(client, id)).filter(({ state }) => state === 'plan_ready')
+  const waiting = all.find(
+    (each) => each.type === type && each.provider === (provider ?? each.provider),
+  )
+  if (!waiting) return
+  const name = `${id.slice(0, 8)} ${waiting.number}`
+  const message = `No session was started: the plan of session ${waiting.number} waits already. To approve it: casefile approve ${name}. To plan it again: casefile revise ${name}. To start another: first casefile session stop ${name}`
+  throw new AppError('already_exists', message)
 }
 
 /** Writes a runbook.md that runs the tests, if the case has none. */
@@ -147,11 +179,7 @@ async function writeTestsRunbook(
 }
 
 /** No session is made that could only say that there is nothing to plan with. */
-function cannotPlan(
-  { terminal, json }: CommandContext,
-  id: string,
-  { plans_from, tests }: CaseSetupJson,
-): ExitCode {
+function cannotPlan(id: string, { plans_from, tests }: CaseSetupJson): AppError {
   const name = id.slice(0, 8)
   const way =
     tests === null
@@ -162,10 +190,8 @@ casefile.md has no steps, and no agent is to plan. Choose one:
 
   casefile init --agent claude            let an agent plan; casefile doctor lists what is installed
   ${way}
-  casefile open ${name}                  write a runbook in the console, or as runbook.md in the case's folder`
-  if (json) throw new AppError('bad_request', text, { extra: { plans_from, tests } })
-  terminal.say(text)
-  return EXIT.failed
+  casefile open ${name} --edit           write a runbook into its description (casefile start --help shows one)`
+  return new AppError('bad_request', text, { extra: { plans_from, tests } })
 }
 
 async function usualType(client: ApiReader, id: string): Promise<SessionType> {

@@ -10,7 +10,7 @@ export interface AskingWatch {
 }
 
 /**
- * Shows each plan of a session that waits, and asks about it: one key approves exactly what is shown. The question ends
+ * Shows each plan of a session that waits, and asks about it: a yes approves exactly what is shown. The question ends
  * if the plan changes or is decided elsewhere.
  */
 export function askWhenReady(context: CommandContext, session: SessionJson): AskingWatch {

@@ -90,6 +90,10 @@ export async function initOnTerminal(
     write(`\nThis will be written:\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`)
     const dialog = { write, ask: (question: string) => ask(question, signal) }
     if (!(await agrees('Write this?', dialog))) return { ...outcome, isDeclined: true }
+  } else if (!options.yes && lines.length > 0) {
+    throw usageError(
+      'Nothing was written. This asks first, which needs a terminal. Without one, use --yes; --dry-run shows what it would write.',
+    )
   }
   return { ...outcome, lines: await carryOut() }
 }

@@ -50,7 +50,7 @@ function nextSteps({ agent, inTerminal, uncommitted }: Done): string[] {
       ]
     }
     if (agent === 'none' || agent === OWN_PROVIDER) {
-      return [CREATE_CASE, 'casefile serve --open   (write a runbook for the case: see Help there)']
+      return [CREATE_CASE, 'casefile start --help   (shows how a runbook for the case is written)']
     }
     if (agent === null) return ['casefile doctor', CREATE_CASE]
     return [CREATE_CASE, 'casefile start "what is"']

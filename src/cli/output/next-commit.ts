@@ -1,13 +1,15 @@
 import { relative } from 'node:path'
 import { findRepository } from '../../git/repository.ts'
 import { findUncommitted } from '../../git/uncommitted.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import type { ReadContext } from '../context.ts'
 
 const GIT_MS = 3_000
+const MOST_FILES = 5
 const PLAIN = /^[\w./-]+$/
 
-/** The command that commits the record of a case; null if git does not keep it, or has all of it. */
+/** How to commit the record of a case, and what else is not committed; null if git does not keep it, or has all of it. */
 export async function commitCommand(
   { root, memoryRoot }: ReadContext['workspace'],
   caseId: string,
@@ -24,7 +26,12 @@ export async function commitCommand(
   const isHere = (await top(here)) === (await top(folder))
   const git = isHere ? 'git' : `git -C ${shown(relative(here, memoryRoot) || '.')}`
   const path = shown(relative(isHere ? here : memoryRoot, folder) || '.')
-  return `${git} add ${path} && ${git} commit -m "Resolve case ${caseId.slice(0, 8)}"`
+  const command = `${git} add ${path} && ${git} commit -m "Resolve case ${caseId.slice(0, 8)}"`
+  const others = await findUncommitted(root, [memoryRoot])
+  const files = 'reason' in others ? [] : others.changes.map(({ file }) => visibleText(file))
+  if (files.length > MOST_FILES) files.splice(MOST_FILES, files.length, '…')
+  const fix = files.length === 0 ? '' : `\nAdd what belongs to the fix, too: ${files.join(', ')}`
+  return `The record is not committed yet. Next: ${command}${fix}`
 }
 
 function shown(path: string): string {

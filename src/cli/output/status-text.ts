@@ -33,7 +33,9 @@ export function statusText(
   facts = '',
 ): string {
   const text = `${visibleText(`${headline} ${detail}`.trim())}${facts}`
-  return next === null ? text : `${text}\nNext: ${commandFor(next, caseId)}`
+  if (next === null) return text
+  const how = next.act === 'set_up' ? '\nHow a runbook is written: casefile start --help' : ''
+  return `${text}\nNext: ${commandFor(next, caseId)}${how}`
 }
 
 /** The command that does what comes next. */
@@ -59,9 +61,10 @@ export function commandFor({ act, session, artifact, ...about }: Action, caseId:
       return `casefile start ${name} --again`
     case 'run_tests':
       return `casefile start ${name} --run-tests`
-    case 'set_up': // offers a runbook and agents
-    case 'edit_runbook': // links to the file
-      return `casefile open ${name}`
+    case 'set_up': // run fences in the description are a runbook
+      return `casefile open ${name} --edit`
+    case 'edit_runbook':
+      return `casefile open ${name} --folder`
     case 'use_terminal':
       return `casefile agent use ${name}`
     case 'attach':

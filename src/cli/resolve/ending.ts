@@ -1,6 +1,10 @@
+import { nearestName } from '../../http/schemas/nearest-name.ts'
+import { OUTCOME } from '../../model/name-patterns.ts'
 import { type Ending, usualEndings } from '../../model/outcomes.ts'
 import { KNOWN_OUTCOMES } from '../../model/suggested-values.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { CommandContext } from '../context.ts'
+import { usageError } from '../output/exit-codes.ts'
 import { ask } from '../question.ts'
 
 /**
@@ -15,20 +19,25 @@ export async function findEnding(
   const endings = usualEndings(caseType)
   if (given === undefined && (json || !terminal.canAsk)) return { state: 'RESOLVED' }
   const answer = given ?? (await askEnding(endings, signal))
-  const found = endings.find(({ word }) => word === answer)
+  const isKnown = KNOWN_OUTCOMES.some((each) => each === answer)
+  const found = endings.find(({ word }) => !isKnown && word === answer.toLowerCase())
   if (found) return { state: found.state, outcome: found.outcome }
-  return answer === '' && given === undefined
-    ? { state: 'RESOLVED' }
-    : { state: 'RESOLVED', outcome: answer }
+  if (OUTCOME.test(answer)) return { state: 'RESOLVED', outcome: answer }
+  const known = [...endings.map(({ word }) => word), ...KNOWN_OUTCOMES]
+  const nearest = nearestName(answer, known)
+  const meant = nearest === null ? '' : ` Did you mean ${nearest}?`
+  throw usageError(
+    `There is no outcome "${visibleText(answer)}".${meant} Use ${known.join(', ')}, or another PascalCase word.`,
+  )
 }
 
+/** Enter asks again. */
 async function askEnding(endings: readonly Ending[], signal: AbortSignal): Promise<string> {
-  const lines = [...endings.map(({ label }) => label), 'Other…'].map(
-    (label, index) => `  ${index + 1}  ${label}\n`,
-  )
-  const answer = await ask(`How does it end?\n${lines.join('')}Number, or Enter for none: `, signal)
-  const chosen = endings[Number(answer) - 1]
-  if (chosen) return chosen.word
-  if (Number(answer) !== lines.length) return answer ?? ''
-  return (await ask(`One word, such as ${KNOWN_OUTCOMES.join(', ')}: `, signal)) ?? ''
+  const lines = endings.map(({ label }, index) => `  ${index + 1}  ${label}\n`).join('')
+  const others = KNOWN_OUTCOMES.join(', ')
+  let answer: string | null = ''
+  while (answer === '')
+    answer = await ask(`How does it end?\n${lines}Number, or another word (${others}): `, signal)
+  if (answer === null) throw usageError('No ending was chosen, so nothing was changed.')
+  return endings[Number(answer) - 1]?.word ?? answer
 }

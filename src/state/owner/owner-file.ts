@@ -93,11 +93,11 @@ export function alreadyActive(what: string, owner: Owner | null): AppError {
   const next = owner?.silent
     ? remedyOfSilent(owner.pid)
     : owner?.short === true
-      ? 'It is a command, and ends by itself: try again then.'
-      : 'Use that one, or stop it and start again.'
+      ? 'It is a command that ends by itself. Try again then.'
+      : 'Use that service, or stop it and start this one again.'
   return new AppError(
     'already_active',
-    `Another casefile owns this ${what}: ${who}${owner?.silent ? ' (not answering)' : ''}. ${next}`,
+    `Casefile already runs for this ${what}: ${who}${owner?.silent ? ' (not answering)' : ''}. ${next}`,
     { extra: { owner } },
   )
 }
