@@ -7,6 +7,9 @@ import t from 'tap'
 // a place in the source costs much at each assertion; who runs a file alone sees it
 process.setSourceMapsEnabled(false)
 
+// of what no test awaits: the group has failed, and goes on
+process.on('uncaughtException', (error) => t.threw(error))
+
 /** `files`: by their paths from the root, how each is loaded. */
 export async function runGroup(files) {
   // after a teardown at the top tap ends what is idle, which the process is while it reads the next file

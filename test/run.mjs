@@ -52,8 +52,10 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
   await buildPrograms(Object.fromEntries(entries), GROUPS, { isWhole: true })
   const limit = isFull ? 10_800 : 300
   // by its whole path: a thread that a test starts from another folder has it too
-  const setup = new URL('setup.mjs', import.meta.url).href
-  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, `--node-arg=--import=${setup}`]
+  const loads = ['without-domains.mjs', 'setup.mjs'].map(
+    (name) => `--node-arg=--import=${new URL(name, import.meta.url).href}`,
+  )
+  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, ...loads]
   const programs = entries.map(([name]) => join(GROUPS, `${name}.js`))
   runTap([...options, '--disable-coverage', ...programs], {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
