@@ -12,7 +12,7 @@ import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 import { testFiles } from './test-files.mjs'
 
 /** So many bytes of test files run in one process: one that has only loaded tap and the service took a second of CPU. */
-const GROUP_BYTES = 300_000
+const GROUP_BYTES = 150_000
 /** Begin first, as they take longest. */
 const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
 /** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */

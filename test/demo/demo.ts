@@ -76,7 +76,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /\$ casefile approve "right after" --yes/,
     /✓ 23 of 23 tests pass/,
     /\$ casefile prove add "right after" --artifact 2-test\.tap/,
-    /not verified, 23 of 23/,
+    /test-log of session 2, not verified/,
     /\$ casefile prove verify "right after" --yes\n.* verified, 23 of 23/,
     /\$ casefile resolve .*\n.*RESOLVED/,
     /src\/token\.js \| 2 \+-/,
@@ -125,7 +125,7 @@ t.test('the demo plays the whole flow', async (t) => {
   )
 })
 
-t.test('without a terminal it must be told to approve', async (t) => {
+t.test('without a terminal it needs --yes', async (t) => {
   const { ended, left } = start(t, [])
   const { code, stdout, stderr } = await ended
   t.equal(code, 1)
@@ -156,7 +156,7 @@ t.test('interrupted it clears up', async (t) => {
   })
 })
 
-t.test('what fails is told, and the exit code says so', async (t) => {
+t.test('what fails is said, and the exit code says so', async (t) => {
   const { ended, left, temp } = start(t, ['--yes'], { PATH: join('/', 'nowhere') })
   const { code, stderr } = await ended
   t.equal(code, 1)
@@ -195,7 +195,7 @@ t.test('on a terminal', needsTmux, async (t) => {
   t.test('each step waits for Enter, and no to a plan runs nothing', async (t) => {
     const { pane } = onTerminal(t)
     const output = pane.record()
-    for (const command of ['start', 'comment', 'revise']) {
+    for (const command of ['start', 'session comment', 'revise']) {
       await pane.shows(new RegExp(`casefile ${command} .*\n(?:.*"\n)?  Enter runs it\\s*$`))
       pane.press('Enter')
     }
