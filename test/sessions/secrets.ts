@@ -192,7 +192,9 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
       const description = '[[fake prints-secret A_TOKEN]]'
       const { ref, session: planned } = await plannedBy(service, provider, { description })
       t.equal(planned.state, 'plan_ready')
-      t.match(await finished(service, ref), { session: { state: 'complete', output: SAID } })
+      const { session, events } = await finished(service, ref)
+      t.equal(session.state, 'complete')
+      t.match(JSON.stringify([session, events]), SAID)
       for (const name of ['1-plan-agent.raw.jsonl', '1-agent.raw.jsonl']) {
         const raw = readFileSync(service.file(ref.case_id, 'artifacts', name), 'utf8')
         t.match(raw, `The secret is ${SAID}.`, name)

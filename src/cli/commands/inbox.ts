@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import { Command } from 'commander'
 import type { InboxItemJson, InboxJson } from '../../http/schemas/inbox.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
@@ -171,7 +171,7 @@ async function approveAll(chosen: readonly Chosen[], options: Options): Promise<
 /** Decides an item by a request to the service that owns it. */
 async function decide(chosen: Chosen, options: Options): Promise<void> {
   const { item } = chosen
-  const { kind, case_id, url } = item
+  const { root, kind, case_id, url } = item
   await withOwner(chosen, options, async (context, session) => {
     const { client, terminal, signal } = context
     if (session) {
@@ -182,6 +182,8 @@ async function decide(chosen: Chosen, options: Options): Promise<void> {
       `${visibleText(item.title)}\n${labelOf(item)}: ${visibleText(item.text)}\n${url}\n`,
     )
     if (kind !== 'question' || !terminal.canAsk) {
+      const isHere = !relative(root, process.cwd()).startsWith('..')
+      if (!isHere) terminal.say(visibleText(`In ${root}:`))
       await sayStatus(context, case_id)
       return EXIT.done
     }
