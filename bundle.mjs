@@ -1,6 +1,6 @@
 /**
  * Makes the program in dist/ from src/ by esbuild: modules with the packages in them, and what the browser loads.
- * docs/decisions.md (18) says why.
+ * docs/decisions.md says why.
  */
 import { execFileSync } from 'node:child_process'
 import { chmod, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

@@ -1,19 +1,20 @@
 import type { Command, Option } from 'commander'
-import { caseOptions, getExplanation } from '../src/cli/command.ts'
+import { caseOptions, defaultSubcommand, getExplanation } from '../src/cli/command.ts'
 import { EXIT, EXIT_MEANINGS } from '../src/cli/output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-\`casefile <command> --help\` explains the options, and has examples. The [README](../README.md#in-the-terminal) shows
-those of every day.
+\`casefile <command> --help\` explains the options, and has examples.
 
 - **Names.** Name a case by its id, the start of its id, or part of its title; if several match, the command lists them
   and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Name a proof, comment
   or webhook by the start of its id.
 - **Without a service.** Commands use the running service of the workspace. Without one, those that only show something
-  read the files; the others own the workspace while they run, and what they started stops when they end.
+  read the files; the others own the workspace while they run, and what they started stops when they end. \`open\`,
+  \`agent run\`, \`agent test\`, \`--detach\`, decisions of \`inbox\`, and approving several plans need one.
 - **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`session watch\` one event per line.
-  Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
+  Without a terminal, or with \`--json\`, what asks needs \`--yes\` (else exit code 2). Piped \`list\` is separated by tabs.
+  Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
 - **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
@@ -43,7 +44,7 @@ function exitCodes(program: Command): string {
     const names = with_.map((each) => `\`${nameOf(each)}\``).join(', ')
     return `- ${code}: ${meaning}${general.includes(Number(code)) ? '' : ` (${names})`}`
   })
-  return `## Exit codes\n\n${lines.join('\n')}`
+  return `## Exit codes\n\n${lines.join('\n')}\n\nFor \`sync\`, \`verify-commits\` and \`doctor --check\`, 1 and 2 mean what their help says.`
 }
 
 /** Without the name of the program. */
@@ -54,14 +55,16 @@ function nameOf(command: Command): string {
 
 function sharedOptions(): string {
   const options = caseOptions().map((each) => `- ${nameOfOption(each)}: ${each.description}`)
-  return `## Options of all commands\n\n${options.join('\n')}\n\nFor commands that set something up, \`--root\` is the current folder.`
+  return `## Options of most commands\n\n${options.join('\n')}\n\nFor \`init\`, \`serve\`, \`verify-commits\` and \`trailer\`, \`--root\` is the current folder.`
 }
 
-/** The row of a command, or those of its subcommands. */
+/** The row of a command, or those of its subcommands; a default one can be left out. */
 function rows(command: Command): string[] {
   if (command.commands.length > 0) return command.commands.flatMap(rows)
   const usage = command.usage().replace('[options]', '').trim()
-  return [`\`${`${nameOf(command)} ${usage}`.trim()}\` | ${command.description()}`]
+  const isDefault = command.parent !== null && defaultSubcommand(command.parent) === command
+  const name = isDefault ? nameOf(command).replace(/\S+$/, '[$&]') : nameOf(command)
+  return [`\`${`${name} ${usage}`.trim()}\` | ${command.description()}`]
 }
 
 /** With the variable that replaces it. */

@@ -181,7 +181,7 @@ interface VerifyOptions extends CommandOptions {
 
 function verifyCommand(): Command {
   const verify = new Command('verify')
-    .description('Mark a proof as verified, after showing it.')
+    .description('Mark a proof as verified, after showing how it begins.')
     .addArgument(caseArgument())
     .argument('[proof]', 'Its id, or the start of it. Default: the only one that is not verified.')
     .option('--all', 'All that count and are not verified yet.')

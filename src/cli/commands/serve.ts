@@ -5,7 +5,7 @@ import { explain, memoryRootOption, rootOption, stateDirOption } from '../comman
 
 export function command(): Command {
   const serve = new Command('serve')
-    .description('Serve a workspace on 127.0.0.1.')
+    .description('Serve a workspace on this machine only.')
     .addOption(
       new Option(
         '--port <n>',

@@ -47,7 +47,7 @@ const UNKNOWN = [EXIT.unknown] as const
 function add(): Command {
   const command = subcommand('add', 'Add a webhook, and print its secret.')
     .argument('<url>', 'Where events are sent.')
-    .addOption(listOption('--event <name>', 'Only these events. Repeatable. Default: all.'))
+    .addOption(listOption('--event <name>', 'Only these events. Repeatable. Default: the usual.'))
     .option('--secret <secret>', 'Secret for signatures; - reads it. Default: a new one.')
     .option('--pause', 'Send nothing until you resume it.')
     .action((url: string, options: ChangeOptions) =>
@@ -60,7 +60,7 @@ function add(): Command {
     )
   return explain(command, {
     examples: [
-      ['casefile webhook add https://example.com/hook', 'Send every event.'],
+      ['casefile webhook add https://example.com/hook', 'Send the usual events.'],
       ['casefile webhook add http://127.0.0.1:9000/ --event attention_needed', 'Send one event.'],
     ],
     exits: UNKNOWN,

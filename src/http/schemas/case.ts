@@ -298,7 +298,7 @@ export const gateItem = z
 const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({
   id: 'ObjectionCode',
   description:
-    '`changed`: after it was verified. `empty`: it has no content. `not_counted`: the service has not counted its tests yet. `nothing_ran`: a report without tests. `incomplete`: a report that is cut off or contradicts its own totals. `unread_report`: a report in a format that Casefile does not read. `session_failed`: it comes from a failed session. `exit_code`: it comes from a step that did not exit with 0.',
+    '`changed`: after it was verified. `empty`: it has no content. `not_counted`: the service has not counted its tests yet. `nothing_ran`: a report without tests. `incomplete`: a report that is cut off or contradicts its own totals. `unread_report`: a report in a format that Casefile does not read. `session_failed`: it comes from a failed session. `exit_code`: it comes from a step that did not exit with 0. `plan_violation`: its session changed files before its plan was approved. `other_type`: its content is not what its type says.',
 })
 
 const objection = z

@@ -160,7 +160,7 @@ interface WatchesDeps extends Pick<FolderWatcherDeps, 'onEvent' | 'onRootChange'
 
 /**
  * chokidar without its listings. It lists a folder at each of its events, which takes seconds in a folder of 10,000
- * cases and, when two listings overlap, gives up folders that are new (docs/decisions.md, 20).
+ * cases and, when two listings overlap, gives up folders that are new (docs/decisions.md).
  */
 class ChokidarFolders extends FSWatcher {
   /** chokidar asks here before it lists a folder. */
