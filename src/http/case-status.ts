@@ -63,7 +63,7 @@ export async function caseFacts(
       ({ attached, size, session: { state } }) =>
         attached === null && size !== null && state !== 'abandoned',
     ),
-    unapplied: await unappliedWork(service, sessions),
+    unapplied: await unappliedWork(service, contents, sessions),
     start: await startFacts(service, contents, runbook),
     queue: running?.session_id ? queuePlace(service, running.session_id) : null,
     planSource: sessions[0] ? await planSource(service, sessions[0]) : '',
@@ -88,18 +88,22 @@ async function candidatesOf(
 }
 
 async function unappliedWork(
-  { worktrees, log }: HttpDeps,
+  { worktrees, layout, log }: HttpDeps,
+  { case: { workdir } }: CaseContents,
   sessions: readonly Session[],
 ): Promise<CaseFacts['unapplied']> {
   const isolated = sessions.filter(({ isolation }) => isolation === 'worktree')
   const found = await Promise.all(
     isolated.map(async (session) => {
-      const worktree = await worktrees.view(session).catch((error: unknown) => {
+      const worktree = await worktrees.view(session, layout.root, workdir).catch((error) => {
         log(`the worktree of session ${session.id} cannot be read: ${String(error)}`)
         return null
       })
       const text = unappliedText({ number: session.number, worktree })
-      return text === null ? [] : [{ number: session.number, text }]
+      const isDiscarded = worktree?.state === 'missing'
+      // of older ones the operator has decided, and planned again
+      const isOver = isDiscarded && session !== isolated[0]
+      return text === null || isOver ? [] : [{ number: session.number, text, isDiscarded }]
     }),
   )
   return found.flat()

@@ -23,7 +23,7 @@ export interface CaseFacts {
   /** What complete and failed sessions left and no proof has, that of the newest session first. */
   offered: readonly OfferedFile[]
   /** Sessions in a worktree whose work the working folder does not have, newest first. */
-  unapplied: readonly { number: number; text: string }[]
+  unapplied: readonly { number: number; text: string; isDiscarded?: boolean }[]
   start: StartFacts
   /** The place in line of the session that counts as running. */
   queue: QueueFacts | null
@@ -120,14 +120,11 @@ function blocked({ case: { state, reason } }: CaseContents): Status {
 
 function closed(contents: CaseContents, { unapplied }: CaseFacts): Status {
   const state = shownState(contents)
-  const [work] = unapplied
-  if (state === 'RESOLVED' && work)
-    return on(
-      work.text,
-      'The case is resolved.',
-      nextAct('apply', { session: work.number }),
-      'warn',
-    )
+  const work = unapplied.find(({ isDiscarded }) => !isDiscarded) ?? unapplied[0]
+  if (state === 'RESOLVED' && work) {
+    const next = work.isDiscarded ? null : nextAct('apply', { session: work.number })
+    return on(work.text, 'The case is resolved.', next, 'warn')
+  }
   const label = stateLabel(state)
   const why = (contents.case.reason ?? '').trim()
   if (state === 'WATCHLIST') return on(`${label}: parked until its state is changed.`, why, null)
@@ -177,7 +174,7 @@ function proofStatus(
   const { offered, unapplied, start } = facts
   const { sessions, proofs } = contents
   if (gate.open) {
-    const [work] = unapplied
+    const work = unapplied.find(({ isDiscarded }) => !isDiscarded)
     if (work)
       return on(
         work.text,
@@ -187,9 +184,9 @@ function proofStatus(
       )
     return on(
       'Proof requirements are met.',
-      'The case can be resolved.',
+      ['The case can be resolved.', ...unapplied.map(({ text }) => text)].join(' '),
       nextAct('resolve'),
-      'good',
+      unapplied.length === 0 ? 'good' : 'warn',
     )
   }
   const waits = proofs.findLast(

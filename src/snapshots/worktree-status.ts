@@ -51,6 +51,13 @@ export async function branchStatus(top: string, branch: string): Promise<BranchS
   }
 }
 
+/** Whether the branch has that commit, and what is checked out in `top` does not. */
+export async function isUnmerged(top: string, branch: string, commit: unknown): Promise<boolean> {
+  const args = ['rev-list', `HEAD..refs/heads/${branch}`, '--']
+  const found = await runGit(args, { ...TIME, cwd: top }).catch(() => null)
+  return found?.exit === 0 && found.stdout.toString().split('\n').includes(String(commit))
+}
+
 async function conflictsWith(ref: string, git: GitCommandOptions): Promise<string[]> {
   const args = ['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages', 'HEAD', ref]
   const { exit, stdout } = await runGit(args, git)

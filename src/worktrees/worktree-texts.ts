@@ -40,14 +40,15 @@ export function unappliedText({
 }): string | null {
   if (worktree === null) return null
   const { state, ahead, is_running, onto, branch } = worktree
-  if (state !== 'kept' || ahead === 0 || is_running) return null
-  return `The work of session ${number} is not in ${onto ?? 'the working folder'} yet: ${counted(ahead, 'commit')} on ${branch}.`
+  if (state === 'applied' || ahead === 0 || is_running) return null
+  const where = `${onto ?? 'the working folder'}${state === 'missing' ? ', its worktree was discarded' : ' yet'}`
+  return `The work of session ${number} is not in ${where}: ${counted(ahead, 'commit')} on ${branch}.`
 }
 
 /** What the history of the case says of the worktree that a session had. */
 export interface WorktreeActs {
   applied: { at: string; commit: string } | null
-  discarded: { at: string; text: string; isBranchKept: boolean } | null
+  discarded: { at: string; text: string } | null
 }
 
 /** Reads what became of a branch; a session of this number may have had another one before. */
@@ -63,7 +64,7 @@ export function worktreeActs(
     if (!text?.startsWith(`branch ${branch}`)) continue
     if (!/^[ ,]?$/.test(text.charAt(`branch ${branch}`.length))) continue
     if (act.name === 'work_applied') acts.applied = { at, commit: act.commit }
-    else acts.discarded = { at, text, isBranchKept: text.startsWith(`branch ${branch} kept`) }
+    else acts.discarded = { at, text }
   }
   return acts
 }
@@ -75,8 +76,13 @@ export function mergeCommand(branch: string): string | null {
 
 /** Why it cannot be applied now, and what to do; null if it can. */
 export function applyObjection(view: Facts): string | null {
-  const { state, ahead, onto, conflicts, uncommitted, is_running } = view
-  if (is_running || state === 'applied') return null
+  const { state, ahead, onto, branch, conflicts, uncommitted, is_running } = view
+  if (is_running) return null
+  if (state === 'applied') return `It was applied already: ${onto} has all commits of ${branch}.`
+  if (state === 'missing') {
+    if (ahead === 0) return `It was applied or discarded already: ${branch} has nothing to apply.`
+    return `It was discarded; its branch ${branch} has ${counted(ahead, 'commit')}: ${mergeCommand(branch) ?? 'merge it'}`
+  }
   if (ahead === 0) return 'There is nothing to apply: its branch has no commit.'
   if (onto === null)
     return 'The working folder has no branch checked out. Run git switch <branch> there, then apply.'

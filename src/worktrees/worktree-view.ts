@@ -2,6 +2,7 @@
 
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
+import { workingFolder } from '../settings/workdir.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import {
   openWorktreeNotes,
@@ -12,6 +13,7 @@ import {
 import {
   type BranchStatus,
   branchStatus,
+  isUnmerged,
   type LooseFiles,
   looseFiles,
 } from '../snapshots/worktree-status.ts'
@@ -45,8 +47,8 @@ export interface WorktreeView {
 }
 
 export interface WorktreeReaders {
-  /** Null for a session that has had no worktree. */
-  view(session: Session): Promise<WorktreeView | null>
+  /** Null for a session that has had no worktree. The working folder may have the branch of one that is gone. */
+  view(session: Session, root: string, workdir: string | null): Promise<WorktreeView | null>
 }
 
 const GOOD_FOR_MS = 1000
@@ -107,15 +109,19 @@ export function createWorktreeViews(
   }
 
   /** Of a session without a worktree on this machine. */
-  async function ofTrail(session: Session): Promise<WorktreeView | null> {
-    const made = lastOf(session.trail, 'worktree_made')?.fields
-    if (typeof made?.branch !== 'string' || typeof made.base !== 'string') return null
+  async function ofTrail({ trail }: Session, root: string, workdir: string | null) {
+    const { branch, base } = lastOf(trail, 'worktree_made')?.fields ?? {}
+    if (typeof branch !== 'string' || typeof base !== 'string') return null
+    const top = await workingFolder(root, workdir, new Set()).catch(() => null)
+    // a branch of that name may be of another session by now
+    const commit = lastOf(trail, 'worktree_committed')?.fields.commit
+    const isItsOwn = top !== null && (await isUnmerged(top, branch, commit))
     return {
-      ...viewOf({ branch: made.branch, base: made.base }, null),
+      ...viewOf({ branch, base }, isItsOwn ? await branchStatus(top, branch) : null),
       uncommitted: [],
       ignored: [],
       path: null,
-      state: 'missing',
+      state: 'missing' as const,
       is_running: false,
       reason: null,
     }
@@ -124,10 +130,10 @@ export function createWorktreeViews(
   return {
     fresh,
     lately,
-    async of(session: Session): Promise<WorktreeView | null> {
+    async of(session: Session, root: string, workdir: string | null): Promise<WorktreeView | null> {
       if (session.isolation !== 'worktree') return null
       const note = await notes.read(session.id)
-      return note === null ? ofTrail(session) : lately(note)
+      return note === null ? ofTrail(session, root, workdir) : lately(note)
     },
     forget: (sessionId: string) => void cache.delete(sessionId),
   }

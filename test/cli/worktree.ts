@@ -29,14 +29,60 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   const { worktree } = (await cli.run('show', 'door', '1', '--json')).json
   t.match(worktree, { branch: 'casefile/red-door-1', state: 'kept', ahead: 1 })
   t.match(await cli.run('session', 'apply', 'door', '--json'), { code: 2 })
+  const kept =
+    /Not deleted: the worktree and the branch casefile\/red-door-1 of session 1 \(1 commit to apply\)\. To remove:\n {2}git worktree remove \S+\n {2}git branch -D 'casefile\/red-door-1'\nDelete/
+  t.match(await cli.runWith({ answers: [[/y\/N/, 'n']] }, 'delete', 'door'), { shown: kept })
   t.match(await cli.run('session', 'apply', 'door', '--yes'), {
     code: 0,
     stdout: /applied: main is at/,
   })
   t.equal(readFileSync(join(root, 'door.txt'), 'utf8'), 'paint\n')
+  const again = await cli.run('session', 'apply', 'door', '--yes')
+  t.match(again.stderr, /applied already: main has all commits of casefile\/red-door-1\./)
   t.notMatch((await cli.run('prove', 'door')).stderr, missing, 'once it is applied')
   const discarded = await cli.run('session', 'discard', 'door', '1', '--yes')
   t.match(discarded, { stdout: /discarded the worktree of session 1; and its branch/ })
   t.notOk(existsSync(worktree.path))
   t.match(await cli.run('session', 'discard', made.id), { code: 2 })
+  const gone = await cli.run('session', 'apply', 'door', '--yes')
+  t.match(gone.stderr, /applied or discarded already: casefile\/red-door-1 has nothing to apply\./)
 })
+
+t.test(
+  'work that is discarded stays on its branch, which is named until it is merged',
+  async (t) => {
+    const cli = cliHere(t)
+    const { root } = cli
+    git(root, 'init', '-q', '-b', 'main')
+    writeFileSync(join(root, '.gitignore'), '/memory/\n')
+    commit(root)
+    const { json: made } = await cli.run('new', 'Red door', '--json')
+    const book = '```sh run\necho paint > door.txt\n```\n'
+    writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
+    await cli.run('start', 'door', '--isolation', 'worktree')
+    await cli.run('approve', 'door', '--yes')
+    await cli.run('session', 'discard', 'door', '--yes')
+    const missing =
+      /work of session 1 is not in main, its worktree was discarded: 1 commit on casefile\/red-door-1\./
+    t.match((await cli.run('prove', 'door')).stderr, missing)
+    const applied = await cli.run('session', 'apply', 'door', '--yes')
+    t.match(
+      applied.stderr,
+      /discarded; its branch casefile\/red-door-1 has 1 commit: git merge casefile\/red-door-1\n/,
+    )
+    const proof = ['prove', 'add', 'door', '--text', 'Seen.', '--type', 'note', '--verify']
+    const proved = await cli.run(...proof)
+    t.match(proved.stderr, missing)
+    t.match(proved.stderr, /Next: casefile resolve/)
+    t.match(await cli.run('resolve', 'door', '--outcome', 'fixed'), { code: 0, stderr: missing })
+    const deleted = await cli.runWith({ answers: [[/y\/N/, 'n']] }, 'delete', 'door')
+    t.match(
+      deleted.shown,
+      /Not deleted: the branch casefile\/red-door-1 of .*\n {2}git branch -D 'casefile\/red-door-1'\n/,
+    )
+    t.notMatch(deleted.shown, 'worktree remove')
+    git(root, 'merge', '-q', 'casefile/red-door-1')
+    t.notMatch((await cli.run('prove', 'door')).stderr, missing)
+    t.match((await cli.run('delete', 'door', '--yes')).stderr, /^$/)
+  },
+)

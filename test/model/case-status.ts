@@ -46,6 +46,7 @@ t.test('from the first plan to RESOLVED there is one next act, and after it none
   const complete = session('complete', { tests: TESTS })
   const done = { sessions: [complete] }
   const work = [{ number: 1, text: 'The work of session 1 is not in main yet.' }]
+  const gone = [{ number: 1, text: 'The worktree was discarded.', isDiscarded: true }]
   const verified = { proofs: [proof({ verified: true, verified_at: NOW })], ...done }
   const table: [CaseContents, CaseFacts, label: string | null, said: string][] = [
     [folder('OPEN'), facts(), 'Plan this case', 'The plan comes from runbook.md.'],
@@ -112,6 +113,8 @@ t.test('from the first plan to RESOLVED there is one next act, and after it none
       'Apply the work',
       'The case is resolved.',
     ],
+    [folder('VERIFYING', verified), facts({ unapplied: gone }), 'Resolve', gone[0]!.text],
+    [folder('RESOLVED', verified), facts({ unapplied: gone }), null, 'The case is resolved.'],
     [folder('WONT_FIX', { reason: 'Too dear.' }), facts(), null, 'Too dear.'],
     [folder('NEEDS_USER_INPUT', { reason: 'How long?' }), facts(), 'Answer', 'How long?'],
     [

@@ -102,7 +102,6 @@ t.test('the history of another branch is not that of this session', (t) => {
   t.strictSame(worktreeActs([entry], 1, 'casefile/door-12').discarded, {
     at: entry.at,
     text: entry.text,
-    isBranchKept: false,
   })
   t.end()
 })

@@ -1,11 +1,15 @@
 import { Command } from 'commander'
+import type { SessionHeadJson } from '../../http/schemas/session.ts'
+import { counted } from '../../model/amounts.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { quoteForShell } from '../../runners/shell-quote.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { isAgreed } from '../question.ts'
 import { resolveCase } from '../resolve/case.ts'
+import { sessionsOf } from '../resolve/find-session.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean
@@ -34,12 +38,27 @@ async function run(context: CommandContext, name: string, { yes }: Options): Pro
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body
   const what = `${id.slice(0, 8)}  ${visibleText(title)}`
-  const question = `${what}\nDelete this case with its sessions, proof and notes? [y/N] `
+  const left = (await sessionsOf(client, id)).flatMap(leftBehind)
+  const stays = left.map((line) => `${line}\n`).join('')
+  const question = `${what}\n${stays}Delete this case with its sessions, proof and notes? [y/N] `
   if (!(await isAgreed(context, { yes, question }))) {
     terminal.warn('not deleted')
     return EXIT.notApproved
   }
   const { body } = await client.request('DELETE', `/cases/${id}`)
   terminal.print(json ? jsonText(body) : `deleted  ${what}\n`)
+  for (const line of left) terminal.say(line)
   return EXIT.done
+}
+
+/** What a session has outside the record, which stays, and how to remove it. */
+function leftBehind({ number, worktree }: SessionHeadJson): string[] {
+  const { path = null, head = null, branch = '', ahead = 0 } = worktree ?? {}
+  if (path === null && head === null) return []
+  const what = path === null ? 'the branch' : 'the worktree and the branch'
+  return [
+    `Not deleted: ${what} ${branch} of session ${number} (${counted(ahead, 'commit')} to apply). To remove:`,
+    ...(path === null ? [] : [`  git worktree remove ${quoteForShell(path)}`]),
+    ...(head === null ? [] : [`  git branch -D ${quoteForShell(branch)}`]),
+  ].map((line) => visibleText(line))
 }

@@ -81,7 +81,7 @@ export async function setState(
   for (const line of changesOf(before, after)) terminal.say(line)
   if (state === 'RESOLVED') {
     const status = await statusOf(client, id)
-    if (status.next !== null) terminal.say(statusText(status, id))
+    if (status.next !== null || status.tone === 'warn') terminal.say(statusText(status, id))
   }
   const commit = state === 'RESOLVED' ? await commitCommand(workspace, id) : null
   if (commit !== null) terminal.say(commit)

@@ -20,7 +20,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
   if (worktree === null) return null
   const { branch, base, behind, onto, conflicts, uncommitted, state, path } = worktree
   const canDiscard = !worktree.is_running && path !== null
-  const canApply = !worktree.is_running && state !== 'applied' && worktree.head !== null
+  const canApply = !worktree.is_running && state === 'kept' && worktree.head !== null
   const committed = lastOf(data.session.trail, 'worktree_committed')?.fields
   const others = Array.isArray(committed?.others) ? committed.others.map(String) : []
   const notes = [
@@ -93,7 +93,6 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
   const isGone =
     worktree.state === 'missing' && worktree.ahead === 0 && (isDiscarded || applied !== null)
   const hasAll = worktree.state === 'applied' && applied !== null
-  const isOnlyThere = isDiscarded && discarded.isBranchKept
   return (
     <>
       {!isGone && !hasAll && <p id="worktree-standing">{visibleText(standingText(worktree))}</p>}
@@ -108,7 +107,7 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
           Discarded <Time at={discarded.at} />; {visibleText(discarded.text)}.
         </p>
       )}
-      {isOnlyThere && worktree.state === 'missing' && <MergeCommand branch={worktree.branch} />}
+      {worktree.path === null && worktree.ahead > 0 && <MergeCommand branch={worktree.branch} />}
     </>
   )
 }
