@@ -42,7 +42,7 @@ export async function memorySteps(place: MemoryFolders, kind: MemoryKind): Promi
   if (present !== null && present !== kind) {
     throw new AppError(
       'already_exists',
-      `Git already stores the cases as ${present}. Changing that to ${kind} takes a few steps by hand: see "From one way to another" on the page Git of the console's Help.`,
+      `Git already stores the cases as ${present}. Changing that to ${kind} takes a few steps by hand: see the page Git of the console’s Help.`,
     )
   }
   if (kind === 'with-code') return []
