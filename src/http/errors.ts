@@ -132,7 +132,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorSpec>> = {
     status: 409,
     title: 'A session is running',
     example: {
-      detail: `Session 1 of this case is executing; abandon it first (POST /cases/${CASE}/sessions/${SESSION}/abandon).`,
+      detail: `Session 1 of this case is executing; abandon it first.`,
       running: RUNNING,
     },
   },
@@ -180,8 +180,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorSpec>> = {
     status: 422,
     title: 'Invalid plan',
     example: {
-      detail:
-        'The plan cannot be run: line 1: the step is empty. Edit the plan (PUT …/plan), then try again.',
+      detail: 'The plan cannot be run: line 1: the step is empty. Edit the plan, then try again.',
       errors: [{ path: 'plan line 1', message: 'the step is empty' }],
     },
   },

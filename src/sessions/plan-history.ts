@@ -91,7 +91,7 @@ export function mustBePlannableAgain({ number, state }: Session, { lines }: Sent
   const why = state === 'complete' ? 'complete and has no open comments' : state
   throw new AppError(
     'wrong_state',
-    `Session ${number} is ${why}: only a session that failed, or that is complete and has comments, can be planned again. Start a new session without "again".`,
+    `Session ${number} is ${why}: only a session that failed, or that is complete and has comments, can be planned again. Start a new session.`,
   )
 }
 

@@ -202,7 +202,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
   if (plan.trim() === '') {
     throw new AppError(
       'invalid_plan',
-      'The plan is blank, so there is nothing to approve. Write one (PUT …/plan, or below "## Plan" in the session file), or request a new one (POST …/revise).',
+      'The plan is blank, so there is nothing to approve. Write one (also below "## Plan" in the session file), or request a new one.',
       { errors: [{ path: 'plan', message: 'expected a text, not only white space' }] },
     )
   }
@@ -210,7 +210,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
   if (errors.length === 0) return
   throw new AppError(
     'invalid_plan',
-    `The plan cannot be run: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
+    `The plan cannot be run: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan, then try again.`,
     { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
   )
 }
@@ -222,7 +222,7 @@ export async function mustBeExecutable(plan: string, { id, runner }: Provider): 
   if (runner.capabilities.executesAny || (await readPlan(plan)).isRunbook) return
   throw new AppError(
     'invalid_plan',
-    `The provider "${id}" has no command for work, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan (PUT …/plan), or request a new one (POST …/revise).`,
+    `The provider "${id}" has no command for work, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan, or request a new one.`,
   )
 }
 

@@ -88,6 +88,20 @@ t.test('at the prompt', async (t) => {
     await must(service, 'POST', `${red.path}/abandon`)
     // the only one is not asked for
     t.match(await approve([[/Blue roof[\s\S]*Approve this plan/, 'n']]), { code: 6, unasked: [] })
+    const wrong = await plan('Wrong roof', step('true', 'sh run proof=tests'))
+    t.match(await approve([], 'wrong'), {
+      code: 1,
+      shown: /This plan cannot run:/,
+      stderr: /cannot be approved\. Edit it first: casefile session\s+plan\s+\w{8}\s+1\s+--edit/,
+    })
+    await must(service, 'POST', `${wrong.path}/abandon`)
+    const slow = await plan('Slow roof', step('echo begun; exec sleep 100'))
+    const run = cli.apart.start('approve', 'slow', '--yes')
+    await run.says(/│ begun/)
+    run.signal('SIGINT')
+    const said = await run.ended
+    t.match(said, { code: 130, stderr: /session 1 keeps running\. .*session watch \w{8} 1/ })
+    await must(service, 'POST', `${slow.path}/abandon`)
   })
 
   await t.test('comments that are sent along are counted in the question', async (t) => {

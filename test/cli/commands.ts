@@ -123,6 +123,7 @@ t.test('with a running service', async (t) => {
   await t.test('a question of an agent is answered', async (t) => {
     const id = await made('Colour')
     await cli.run('set', 'colour', 'state=blocked', 'reason=Rain')
+    t.match((await cli.run('set', 'colour', 'reason=')).stderr, /^reason: Rain → none$/m)
     t.match(await cli.run('set', 'colour', 'state=needs_user_input', 'reason=Red or blue?'), {
       code: 0,
     })
@@ -198,7 +199,7 @@ t.test('with a running service', async (t) => {
         code: 0,
         stdout: /verified, 1 of 2 tests passed, accepted: It is flaky\./,
       })
-      t.match(await cli.run('resolve', 'sign'), { code: 0 })
+      t.match(await cli.run('resolve', 'sign', '--outcome', 'fixed'), { code: 0 })
       t.match(await cli.run('export'), { stdout: /"content":"TAP.*"accepted":"It is flaky\."/ })
     },
   )
@@ -247,7 +248,7 @@ t.test('with a running service', async (t) => {
     t.match(await resolve('ConfirmedCodeBug'), {
       code: 0,
       stdout: /RESOLVED/,
-      stderr: `outcome: none → ConfirmedCodeBug\nThe record is not committed yet. Next: git add memory/cases/${id} && git commit -m "Resolve case ${id.slice(0, 8)}"\nAdd what belongs to the fix, too: casefile.md, report.tap\n`,
+      stderr: `outcome: none → ConfirmedCodeBug\nThe record is not committed yet. First git add what belongs to the fix: casefile.md, report.tap\nNext: git add memory/cases/${id} && git commit -m "Resolve case ${id.slice(0, 8)}"\n`,
     })
     t.match((await resolve('ConfirmedCodeBug')).stderr, /^nothing changed\n/)
     t.match((await resolve('Duplicate')).stderr, /^outcome: ConfirmedCodeBug → Duplicate\n/)
@@ -374,10 +375,15 @@ t.test('with a running service', async (t) => {
       [['prove', 'verify', 'gate', 'a', '--all'], 2, /--all/],
       [['prove', 'add', 'house'], 2, /--artifact/],
       [['prove', 'add', 'house', 'a', '--text', 'b'], 2, /--artifact/],
-      [['prove', 'add', 'house', 'gone.txt'], 1, /gone\.txt cannot be attached: the file does not/],
+      [
+        ['prove', 'add', 'house', 'gone.txt'],
+        1,
+        /gone\.txt cannot be attached: the file does not.*proves the point\.\n$/,
+      ],
       [['set', 'house', 'colour=red'], 2, /no field "colour"\. Fields: title, type/],
       [['set', 'house', 'red'], 2, /Expected field=value/],
-      [['set', 'house', 'reason=x'], 2, /reason= goes with state=/],
+      [['resolve', 'house'], 2, /use --outcome with fixed, wont-fix, .*ConfirmedCodeBug/],
+      [['export', 'house', '-o', 'gone/x.html'], 2, /The folder gone does not exist/],
       [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
       [['list', '--limit', '0'], 2, /whole number from 1/],
       [['set', 'house', 'state=shut'], 1, /state: got "SHUT", expected one of OPEN/],

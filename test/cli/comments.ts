@@ -110,7 +110,7 @@ t.test('comments from the terminal', async (t) => {
   await t.test('what is wrong is an error that says what to do', async (t) => {
     const wrong: [args: string[], code: number, says: RegExp][] = [
       [['red', '--line', 'x', '-m', 'x'], 2, /Expected a line such as 12, or 12-14/],
-      [['red', '--line', '900', '-m', 'x'], 1, /the plan has \d+ lines/],
+      [['red', '--line', '900', '-m', 'x'], 1, /plan of session 1 has \d+ lines:\n {3}1 {2}/],
       [['red', '--line', '1', '--step', 'say', '-m', 'x'], 2, /Choose one of/],
       [['red', '--old', '-m', 'x'], 2, /--old needs --file/],
       [['red', '--list', '--reply', 'a'], 2, /Choose one of --list, --reply/],
@@ -158,7 +158,7 @@ t.test('comments from the terminal', async (t) => {
 
   await t.test('revise sends them with a note, or without', async (t) => {
     const sent = await cli.run('revise', 'red', '-m', 'Again.')
-    t.match(sent, { code: 0, stderr: /^sent your note and 1 comment$/m })
+    t.match(sent, { code: 0, stderr: /^sent your note and 1 comment$[\s\S]*does not read notes/m })
     t.match(
       record(),
       / plan_sent_back comments=1 comments_text="On line 4 .* reason=Again\. state=planning\n/,

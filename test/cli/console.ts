@@ -35,11 +35,11 @@ t.test('with a running service', async (t) => {
       stdout:
         /^[0-9a-f-]{36}\tNeeds you\tPLANNING\t\tSign-in fails\tbug\tthe plan of session 1 waits .*\t\d{4}-.*Z\n$/,
     })
-    t.match(await cli.run('resolve', id.slice(0, 8)), {
+    t.match(await cli.run('resolve', id.slice(0, 8), '--outcome', 'fixed'), {
       code: 4,
       stderr: /Missing:\n {2}at least one[\s\S]*casefile approve \w{8} 1$/m,
     })
-    const shut = await cli.run('resolve', id, '--json')
+    const shut = await cli.run('resolve', id, '--outcome', 'fixed', '--json')
     t.match(shut, { code: 4, json: { code: 'proof_gate', missing: [String] } })
 
     const approved = await cli.run('approve', 'fails', '--yes')

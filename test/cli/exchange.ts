@@ -235,7 +235,7 @@ https://github.com/ada/shop/issues/12#issuecomment-1
       reason: 'Closed on GitHub as completed on 2026-04-05; no verified proof here',
       problems: [],
     })
-    t.match(await cli.run('resolve', cases[0].id), { code: 4 })
+    t.match(await cli.run('resolve', cases[0].id, '--outcome', 'fixed'), { code: 4 })
   })
 
   await t.test('an issue may say as little as where it is from', async (t) => {

@@ -225,7 +225,7 @@ export async function askToApprove(
   const { yes, queue } = options
   let waits = queue
   if (options.sha !== undefined) return sendApproval(context, first, options)
-  if (!json) requireNoObjection(await showPlan(context, first), yes)
+  if (!json) await showApprovable(context, first, yes)
   for (let shown = first; ; ) {
     const { draft } = shown.comments
     const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`
@@ -252,7 +252,7 @@ export async function askToApprove(
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
-      requireNoObjection(await showPlan(context, present))
+      await showApprovable(context, present)
       terminal.warn(
         'the plan changed while you read it, so it was not approved; this is the new one',
       )
@@ -355,9 +355,20 @@ function requireNextAlone(
   }
 }
 
-/** Throws if the approval would be rejected for lack of trust; with `--yes` the service says so. */
-function requireNoObjection({ objection }: ApprovalViewJson, yes?: boolean): void {
-  if (objection === null || yes) return
+/** Throws if the approval of the plan that it shows would be rejected; with `--yes` the service says so. */
+async function showApprovable(
+  context: CommandContext,
+  session: SessionJson,
+  yes?: boolean,
+): Promise<void> {
+  const { objection } = await showPlan(context, session)
+  if (yes) return
+  const { readPlan } = await import('../../markdown/plan-steps.ts')
+  if ((await readPlan(session.plan)).errors.length > 0) {
+    const edit = `casefile session plan ${session.case_id.slice(0, 8)} ${session.number} --edit`
+    throw new AppError('invalid_plan', `This plan cannot be approved. Edit it first: ${edit}`)
+  }
+  if (objection === null) return
   throw new AppError(
     'untrusted_provider',
     'This plan cannot be approved yet, for the reason above.',
@@ -367,11 +378,14 @@ function requireNoObjection({ objection }: ApprovalViewJson, yes?: boolean): voi
 /** Throws unless a plan waits, so that an approval cannot reach a plan that was never shown. */
 function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): void {
   if (state === 'plan_ready' && plan_sha256 !== null) return
+  const isActive = state === 'approved' || state === 'executing'
   const next =
     state === 'planning' || state === 'created'
       ? `Wait for its plan: casefile session watch ${case_id.slice(0, 8)} ${number}`
-      : `Start a new one: casefile start ${case_id.slice(0, 8)}`
-  const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
+      : isActive
+        ? `Follow it: casefile session watch ${case_id.slice(0, 8)} ${number}`
+        : `Start a new one: casefile start ${case_id.slice(0, 8)}`
+  const code = isActive ? 'already_active' : 'wrong_state'
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
 }
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { Argument, Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { allOf } from '../../client/pages.ts'
@@ -7,6 +7,7 @@ import { decodeUtf8 } from '../../files/safe-read.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { realFolder } from '../../settings/workdir.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { findWorkspace } from '../find-workspace.ts'
@@ -71,6 +72,9 @@ async function writePage(
   name: string,
   { html, md, output }: ExportOptions,
 ): Promise<ExitCode> {
+  if (output !== undefined && (await realFolder(dirname(resolve(output)))) === null) {
+    throw usageError(`The folder ${visibleText(dirname(output))} does not exist.`)
+  }
   const isMarkdown = md === true || (!html && /\.(?:md|markdown)$/i.test(output ?? ''))
   const id = await resolveCase(client, name)
   const bytes = await client.bytesOf(`/cases/${id}/report?format=${isMarkdown ? 'md' : 'html'}`)

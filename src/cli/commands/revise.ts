@@ -47,6 +47,12 @@ async function run(
   const path = `${sessionPath(session)}/revise`
   const answer = await client.request('POST', path, { body: { note } })
   sayWhatWasSent(context, session, note)
+  if (session.provider === 'runbook' && !context.json) {
+    const edit = `casefile session plan ${id.slice(0, 8)} ${session.number} --edit`
+    context.terminal.warn(
+      `a runbook plans this session, which does not read notes. Change the runbook, or edit the plan: ${edit}`,
+    )
+  }
   return followPlanning(context, answer.body)
 }
 

@@ -188,12 +188,6 @@ async function watchSession(
     what: 'a running session',
   })
   const session = await resolveSession(client, id, word)
-  const leave = () => {
-    if (isOwn()) return
-    const again = `casefile session watch ${nameOf(session)}`
-    terminal.warn(`session ${session.number} keeps running. Follow it again with: ${again}`)
-  }
-  signal.addEventListener('abort', leave)
   const asks = terminal.canAsk && !json && !isOwn() ? askWhenReady(context, session) : null
   const watch = terminal.isTerminal
     ? watchAttention(context, { caseId: id, bell, onChange: () => asks?.look() })
@@ -218,7 +212,6 @@ async function watchSession(
   } finally {
     asks?.stop()
     watch?.stop()
-    signal.removeEventListener('abort', leave)
   }
 }
 

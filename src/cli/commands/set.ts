@@ -36,7 +36,7 @@ export function command(): Command {
       ['casefile set c12d', 'Edit the description in your editor.'],
     ],
     exits: [EXIT.unknown, EXIT.gateShut],
-    more: 'description=- reads standard input. reason= goes with state=.',
+    more: 'description=- reads standard input. reason= without state= keeps the state.',
   })
 }
 
@@ -51,14 +51,14 @@ async function run(
   const before = await client.request('GET', `/cases/${id}`)
   const values = await valuesOf(client, given)
   await sayUnusual(context, values)
-  const { state, reason, ...rest } = values
+  const { reason, ...rest } = values
+  const { state = reason === undefined ? undefined : before.body.state, ...fields } = rest
   if (state === undefined) {
-    if (reason !== undefined) throw usageError('reason= goes with state=, such as state=blocked.')
     if (words.length === 0) return editDescription(context, before)
-    await send(context, before.body, rest)
+    await send(context, before.body, fields)
     return EXIT.done
   }
-  const { outcome, ...others } = rest
+  const { outcome, ...others } = fields
   if (Object.keys(others).length > 0) {
     await client.request('PUT', `/cases/${id}`, { body: others })
   }

@@ -33,7 +33,7 @@ export async function follow(
   session: SessionJson,
   options: FollowOptions = {},
 ): Promise<SessionJson> {
-  const { client, terminal } = context
+  const { client, terminal, signal, isOwn } = context
   const progress = progressLine(terminal)
   const printer: EventPrinter = eventPrinter(terminal, progress, options.asks)
   let hasBegun = options.from === undefined
@@ -49,6 +49,12 @@ export async function follow(
     until: options.until,
     isPrinting: !options.silent || !options.until,
   })
+  const leave = () => {
+    if (isOwn()) return
+    const again = `casefile session watch ${session.case_id.slice(0, 8)} ${session.number}`
+    terminal.warn(`session ${session.number} keeps running. Follow it again with: ${again}`)
+  }
+  signal.addEventListener('abort', leave)
   try {
     const output = outputBackfill(client, session)
     const stream = client.stream(`${sessionPath(session)}/stream`, {
@@ -72,6 +78,7 @@ export async function follow(
       if (finalSession) return finalSession
     }
   } finally {
+    signal.removeEventListener('abort', leave)
     printer.end()
     progress.end()
   }

@@ -100,5 +100,5 @@ async function readFile(
 
 function unread(what: string, why: string): AppError {
   const message = `Nothing was imported, because ${what} cannot be read: ${why}. You can import a long list in parts.`
-  return new AppError('unreadable_file', message)
+  return new AppError('bad_request', message)
 }

@@ -30,8 +30,9 @@ export async function commitCommand(
   const others = await findUncommitted(root, [memoryRoot])
   const files = 'reason' in others ? [] : others.changes.map(({ file }) => visibleText(file))
   if (files.length > MOST_FILES) files.splice(MOST_FILES, files.length, '…')
-  const fix = files.length === 0 ? '' : `\nAdd what belongs to the fix, too: ${files.join(', ')}`
-  return `The record is not committed yet. Next: ${command}${fix}`
+  const fix =
+    files.length === 0 ? '' : `First git add what belongs to the fix: ${files.join(', ')}\n`
+  return `The record is not committed yet. ${fix}Next: ${command}`
 }
 
 function shown(path: string): string {

@@ -14,7 +14,9 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
 export function nextStep({ code, message, extra }: AppError): string | null {
   if (/casefile \w+/.test(message)) return null
   const { running } = extra as { running?: { case_id?: unknown } }
-  if (typeof running?.case_id === 'string')
-    return `casefile session watch ${running.case_id.slice(0, 8)}`
+  if (typeof running?.case_id === 'string') {
+    const act = code === 'session_running' ? 'stop' : 'watch'
+    return `casefile session ${act} ${running.case_id.slice(0, 8)}`
+  }
   return NEXT[code] ?? null
 }

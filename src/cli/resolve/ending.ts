@@ -17,17 +17,21 @@ export async function findEnding(
   given: string | undefined,
 ): Promise<Pick<Ending, 'state'> & { outcome?: string }> {
   const endings = usualEndings(caseType)
-  if (given === undefined && (json || !terminal.canAsk)) return { state: 'RESOLVED' }
+  const known = [...endings.map(({ word }) => word), ...KNOWN_OUTCOMES].join(', ')
+  if (given === undefined && (json || !terminal.canAsk)) {
+    throw usageError(
+      `This asks how the case ends, which needs a terminal. Without one, use --outcome with ${known}, or another PascalCase word.`,
+    )
+  }
   const answer = given ?? (await askEnding(endings, signal))
   const isKnown = KNOWN_OUTCOMES.some((each) => each === answer)
   const found = endings.find(({ word }) => !isKnown && word === answer.toLowerCase())
   if (found) return { state: found.state, outcome: found.outcome }
   if (OUTCOME.test(answer)) return { state: 'RESOLVED', outcome: answer }
-  const known = [...endings.map(({ word }) => word), ...KNOWN_OUTCOMES]
-  const nearest = nearestName(answer, known)
+  const nearest = nearestName(answer, known.split(', '))
   const meant = nearest === null ? '' : ` Did you mean ${nearest}?`
   throw usageError(
-    `There is no outcome "${visibleText(answer)}".${meant} Use ${known.join(', ')}, or another PascalCase word.`,
+    `There is no outcome "${visibleText(answer)}".${meant} Use ${known}, or another PascalCase word.`,
   )
 }
 

@@ -77,7 +77,7 @@ async function contentOfFile(file: string): Promise<ProofBody> {
   const read = decoded(found, file)
   if (read.ok) return { content: read.text }
   throw new AppError(
-    'unreadable_file',
+    'bad_request',
     `${file} cannot be attached: ${read.problem.message}. Attach a text file or a picture (PNG, JPEG, WebP or GIF), or the part of it that proves the point.`,
   )
 }

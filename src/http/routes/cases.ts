@@ -300,7 +300,7 @@ export const caseEndpoints = [
         if (!running) return
         throw new AppError(
           'session_running',
-          `Session ${running.number} of this case is ${running.state}; abandon it first (POST /cases/${id}/sessions/${running.id}/abandon).`,
+          `Session ${running.number} of this case is ${running.state}; abandon it first.`,
           { extra: { running: { case_id: id, session_id: running.id } } },
         )
       })

@@ -3,6 +3,7 @@ import type { CommentJson } from '../../../http/schemas/comment.ts'
 import type { SessionJson } from '../../../http/schemas/session.ts'
 import { planLines } from '../../../markdown/plan-lines.ts'
 import { counted } from '../../../model/amounts.ts'
+import { AppError } from '../../../model/app-error.ts'
 import { caseArgument, explain, sessionArgument } from '../../command.ts'
 import {
   type CommandContext,
@@ -14,6 +15,7 @@ import {
 import { commentText } from '../../output/comment-text.ts'
 import { EXIT, type ExitCode, usageError } from '../../output/exit-codes.ts'
 import { jsonText } from '../../output/json.ts'
+import { shownLine } from '../../output/shown-line.ts'
 import { resolveCase } from '../../resolve/case.ts'
 import { commentedSessions, resolveComment } from '../../resolve/comment.ts'
 import { resolveSession, sessionPath } from '../../resolve/find-session.ts'
@@ -53,7 +55,7 @@ export function commentCommand(): Command {
     .option(...MESSAGE)
     .option(
       '--line <lines>',
-      'Lines of the plan: 12 or 12-14. Default: the whole plan.',
+      'Lines of the plan: 12 or 12-14. Default: the whole plan. A line beyond its end lists it with numbers.',
       parseLines,
     )
     .option('--step <id>', 'A step of the plan, instead of lines.')
@@ -149,6 +151,7 @@ async function addComment(
   const place = file
     ? { diff: { ...file, side: old ? 'old' : 'new' } }
     : { ...line, step, plan_sha256: session.plan_sha256 ?? undefined }
+  requireLine(session, line)
   const about = aboutPlace(session, options)
   return withTypedText(context, options.message, { about }, async (text) => {
     const body = { text, ...place }
@@ -157,6 +160,15 @@ async function addComment(
     if (!json) terminal.say(`Next: ${await nextOf(context, session)}`)
     return code
   })
+}
+
+/** Throws, with the numbered lines of the plan, if it does not have these. */
+function requireLine({ number, plan }: SessionJson, range: Range | undefined): void {
+  const lines = planLines(plan)
+  if (!range || plan === '' || (range.end_line ?? range.line) <= lines.length) return
+  const numbered = lines.map((line, index) => `${String(index + 1).padStart(4)}  ${line}`)
+  const text = [`The plan of session ${number} has ${counted(lines.length, 'line')}:`, ...numbered]
+  throw new AppError('bad_request', text.map(shownLine).join('\n'))
 }
 
 /** How the comments of a session reach its agent. */
