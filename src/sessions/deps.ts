@@ -4,6 +4,7 @@ import type { Session, SessionTexts } from '../model/session.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Search } from '../search/search.ts'
 import type { SettingsSource } from '../settings/trusted-settings.ts'
+import type { HistoryLines } from '../state/history-lines.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RunRows } from '../state/runs.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -44,6 +45,7 @@ export interface SessionDeps {
   conversations: Map<string, string>
   /** Sessions whose files were changed, apparently by hand, while a run's programs could write to them. */
   touchedInRun: Set<string>
+  historyLines: Pick<HistoryLines, 'of'>
   /** Whether git made a change at this time. */
   isGits(ctimeMs: number): boolean
   /** Whether to protect files with read-only mounts where these work. */

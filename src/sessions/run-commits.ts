@@ -155,7 +155,7 @@ function placeIn(path: string): RecordFileName | null {
  * compared with the record.
  */
 async function changesIn(
-  { catalog }: SessionDeps,
+  { catalog, historyLines }: SessionDeps,
   { id, file }: RecordFileName,
   { bytes, disk }: { bytes: Buffer; disk: OnDisk },
 ): Promise<(IgnoredChange & Pick<CommittedChange, 'lines'>)[] | null> {
@@ -174,7 +174,9 @@ async function changesIn(
   const name = basename(file, '.md')
   if (file === HISTORY_FILE) {
     const lines = new Set(actLines(disk.is === 'other' ? disk.bytes.toString() : ''))
-    return actLines(text).every((line) => lines.has(line)) ? [] : null
+    // the service may have appended some while git was at work
+    const isOwn = historyLines.of(id)
+    return actLines(text).every((line) => lines.has(line) || isOwn(line)) ? [] : null
   }
   if (file.startsWith('proof/')) {
     const { value } = readProof(text, { ...origin, id: name })

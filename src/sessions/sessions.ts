@@ -13,6 +13,7 @@ import { visibleText } from '../model/visible-text.ts'
 import { workingFolder } from '../settings/workdir.ts'
 import { type ConversationRows, createConversationRows } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
+import { createHistoryLines } from '../state/history-lines.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRows } from '../state/runs.ts'
 import { createSessionNumbers, type SessionNumbers } from '../state/session-numbers.ts'
@@ -47,7 +48,7 @@ interface SessionParts {
 
 /** Creates the parts that plan, execute and record sessions. */
 export function createSessionParts(
-  deps: Omit<SessionDeps, 'runs' | 'plans' | 'conversations' | 'touchedInRun'> &
+  deps: Omit<SessionDeps, 'runs' | 'plans' | 'conversations' | 'touchedInRun' | 'historyLines'> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
   const { database, log } = deps
@@ -56,6 +57,7 @@ export function createSessionParts(
     ...deps,
     plans,
     runs: createRunRows(database, log),
+    historyLines: createHistoryLines(database),
     conversations: new Map(),
     touchedInRun: new Set<string>(),
   }

@@ -9,6 +9,7 @@ import type { Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/plan-mode.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/run-recorder.ts'
+import { createHistoryLines } from '../../src/state/history-lines.ts'
 import { createRunRows } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { finished, inLine, must, planned, step } from '../fixtures/session-client.ts'
@@ -178,6 +179,7 @@ function planningNeeds() {
     conversations: new Map(),
     touchedInRun: new Set<string>(),
     running: new Set<string>(),
+    historyLines: createHistoryLines(service.service.database),
     isGits: () => false,
     mount: true,
     limits: SHORT_LIMITS,

@@ -9,11 +9,13 @@ import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { commit, env, git, repository, write } from '../fixtures/git-repository.ts'
 import { NOW, PROOF } from '../fixtures/records.ts'
 import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { until } from '../fixtures/session-record.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
 import { changeState, PUT_RUN, rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const FORGED = '1b0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
+const NOTE = { type: 'operator-note', content: 'Seen.' }
 const WHO = '-c user.name=a -c user.email=a@b.c'
 const [EVIL] = gitNamesOf('evil\n')
 
@@ -245,6 +247,20 @@ t.test('what a run commits does not count until it is confirmed', async (t) => {
 
   const whole = await run(t, at, `git add -A; git ${WHO} commit -qm all`)
   t.notMatch(whole.file, 'changed_during_run', 'the record as it is')
+
+  const [started, go] = ['started', 'go'].map((name) => join(service.root, name))
+  const slow = run(
+    t,
+    at,
+    `cp .git/index .git/slow; cp .git/index .git/next; touch started
+until [ -e go ]; do sleep 0.05; done
+export GIT_INDEX_FILE=.git/next; git add -A; git ${WHO} commit -qm more
+cat .git/next > .git/slow; mv .git/slow .git/index`,
+  )
+  await until(() => existsSync(started!))
+  await must(service, 'POST', `/cases/${id}/proof`, NOTE)
+  writeFileSync(go!, '')
+  t.notMatch((await slow).file, 'changed_during_run', 'what the service wrote while git worked')
 })
 
 /** Puts this text into the index as that file below the memory root. */
