@@ -135,10 +135,17 @@ export function stateDirOption(): Option {
 }
 
 /** An option that takes several values: repeated, or separated by commas. */
-export function listOption(flags: string, description: string): Option {
-  const collect = (text: string, before: string[] | undefined) => [
-    ...(before ?? []),
-    ...text.split(',').filter((each) => each !== ''),
+export function listOption(
+  flags: string,
+  description: string,
+  valuesOf = (text: string) => [text],
+): Option {
+  const collect = (text: string, before: string[] = []) => [
+    ...before,
+    ...text
+      .split(',')
+      .filter((each) => each !== '')
+      .flatMap(valuesOf),
   ]
   return new Option(flags, description).argParser(collect)
 }

@@ -3,8 +3,10 @@ import { text as readAll } from 'node:stream/consumers'
 import { Option } from 'commander'
 import type { ApiReader } from '../client/client.ts'
 import { type CaseFieldRow, FIELD_LIST, FILTERED, type NamedField } from '../model/case-fields.ts'
+import { usualEndings } from '../model/outcomes.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { realFolder } from '../settings/workdir.ts'
+import { workspaceFoldersIn } from '../settings/workspace-folders.ts'
 import { listOption } from './command.ts'
 import type { ReadContext } from './context.ts'
 import { resolveCase } from './resolve/case.ts'
@@ -38,14 +40,25 @@ export async function fieldValues(
 
 /** Says which values are allowed, but may be mistakes. */
 export async function sayUnusual(
-  { terminal, workspace: { root } }: ReadContext,
-  { workdir, ...values }: Readonly<Record<string, unknown>>,
+  { terminal, workspace }: ReadContext,
+  { workdir, provider, ...values }: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   for (const { name, known } of FIELD_LIST) {
     const value = values[name]
     if (typeof value === 'string' && known && !known.includes(value))
       terminal.warn(`note: ${visibleText(value)} is no usual ${name}, such as ${known.join(', ')}`)
   }
+  if (typeof provider === 'string') {
+    // loaded only here, because it loads all agents
+    const { listProviders } = await import('../sessions/providers.ts')
+    const settings = await workspaceFoldersIn(workspace, terminal.warn).settings()
+    const names = [...listProviders(settings).map(({ id }) => id), ...settings.faulty]
+    if (!names.includes(provider))
+      terminal.warn(
+        `note: sessions cannot start before casefile.md defines ${visibleText(provider)}; providers are ${names.join(', ')}`,
+      )
+  }
+  const { root } = workspace
   if (typeof workdir === 'string' && (await realFolder(resolve(root, workdir))) === null)
     terminal.warn(
       `note: sessions cannot start before ${visibleText(workdir)} is a folder in ${root}`,
@@ -54,7 +67,20 @@ export async function sayUnusual(
 
 /** The options that filter lists of cases. */
 export function filterOptions(): Option[] {
-  return FILTERED.map(({ filter, example }) =>
-    listOption(`--${filter} <${filter}>`, `Only cases with this ${filter}, such as ${example}.`),
-  )
+  return FILTERED.map((field) => {
+    const { filter, example } = field
+    const about = `Only cases with this ${filter}, such as ${example}.`
+    return listOption(`--${filter} <${filter}>`, about, (text) => meantValues(field, text))
+  })
+}
+
+/** The values that a person means: `wont-fix` is the state WONT_FIX, and the outcome WontFix. */
+function meantValues({ name, known, values }: NamedField, text: string): string[] {
+  const letters = (each: string) => each.toLowerCase().replace(/[^a-z]/g, '')
+  const endings = name === 'outcome' ? ['bug', 'feature'].flatMap(usualEndings) : []
+  const found = [
+    ...(values ?? known ?? []).filter((each) => letters(each) === letters(text)),
+    ...endings.filter(({ word }) => word === text.toLowerCase()).map(({ outcome }) => outcome),
+  ]
+  return found.length > 0 ? [...new Set(found)] : [text]
 }

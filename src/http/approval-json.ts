@@ -14,7 +14,7 @@ export async function approvalJson(
   service: HttpDeps,
   contents: CaseContents,
   session: Session,
-  { soonSeen = false } = {},
+  { soonSeen = false, withPlans = false } = {},
 ): Promise<ApprovalViewJson> {
   const json = await serializeSession(service, contents, session)
   const facts = await sessionFacts(service, contents, session, json)
@@ -28,12 +28,15 @@ export async function approvalJson(
   return {
     plan_sha256: json.plan_sha256,
     plan_unchanged: isPlanUnchanged(session.trail),
-    plans: await planHistory(service.plans, session, {
-      plan: json.plan,
-      savedAt: savedAt(service, json),
+    ...(withPlans && {
+      plans: await planHistory(service.plans, session, {
+        plan: json.plan,
+        savedAt: savedAt(service, json),
+      }),
     }),
     seen: await service.seenPlans[soonSeen ? 'isSoonSeen' : 'isSeen'](session),
     summary: summary.text,
+    plan_errors: plan.errors,
     objection: summary.objection ?? untrusted ?? unreachable,
     needs_signature: settings.signApprovals,
     walls: wallsJson(view.walls),

@@ -165,7 +165,7 @@ function candidatesText(candidates: readonly Candidate[]): string {
 /** Returns the text of a new session file: its keys, the headings, the first audit lines. */
 export async function newSessionText(session: Session, texts: WrittenTexts = {}): Promise<string> {
   const values = yamlFields(session)
-  // completed_at has a place of its own: readers of such files expect it
+  // the specification names completed_at, so a file has it before the session ends
   const keys = SESSION_KEYS.filter((key) => values[key] !== null || key === 'completed_at')
   const head = newFrontmatter(keys.map((key) => [key, values[key]]))
   const title = `# Session ${session.number}: ${session.type}`

@@ -50,38 +50,31 @@ export function updateCase(contents: CaseContents, wanted: CaseFields): Edit[] {
   return fields ? [{ file: 'case', edit: { fields } }] : []
 }
 
-/** Changes the state. Any change is allowed, except that RESOLVED requires an open proof gate. */
-export function setState(
-  contents: CaseContents,
-  wanted: {
-    state: CaseState
-    outcome?: string | null | undefined
-    reason?: string | null | undefined
-  },
-): Edit[] {
+/**
+ * Changes the state, and other fields with it. Any change is allowed, except that RESOLVED requires an open proof gate.
+ */
+export function setState(contents: CaseContents, state: CaseState, others: CaseFields): Edit[] {
   const gate = gateOf(contents)
-  if (wanted.state === 'RESOLVED' && !gate.open) {
+  if (state === 'RESOLVED' && !gate.open) {
     throw new AppError(
       'proof_gate',
       `The proof gate is shut. This case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${contents.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
       { extra: { missing: gate.missing, gate } },
     )
   }
-  const { state, outcome, reason } = wanted
-  const edits = updateCase(contents, {
-    state,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(reason === undefined ? {} : { reason }),
-  })
+  const edits = updateCase(contents, { ...others, state })
   const [edit] = edits
   // so that a reader of the file, as on GitHub, sees what was proved
   const proved = state === 'RESOLVED' ? gate.items.filter((item) => item.satisfied_by) : []
   const ticks = proved.length > 0 ? { tick: proved } : {}
   if (edit?.file === 'case') edit.edit = { ...edit.edit, ...ticks }
-  if (!contents.ignored.some(({ kind }) => kind === 'state')) return edits
-  // written even if case.md has this state already: that confirms it
-  const others = edit?.file === 'case' ? edit.edit.fields : {}
-  return [{ file: 'case', edit: { fields: { ...others, state }, ...ticks } }]
+  const isUnread = contents.problems.some(
+    ({ code, file }) => code === 'unknown_state' && file === 'case.md',
+  )
+  if (!isUnread && !contents.ignored.some(({ kind }) => kind === 'state')) return edits
+  // also if it seems to have this state already: the write confirms it, or fails because of the file
+  const fields = edit?.file === 'case' ? edit.edit.fields : {}
+  return [{ file: 'case', edit: { fields: { ...fields, state }, ...ticks } }]
 }
 
 /**

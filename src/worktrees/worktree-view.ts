@@ -96,35 +96,45 @@ export function createWorktreeViews(
   }
 
   /** Each git takes a part of a second from other answers, so several pages share one look. */
-  function lately(note: WorktreeNote): Promise<WorktreeView> {
-    const { session_id } = note
-    // not across a move from one stage to the next: its end is to be seen at once
-    const of = JSON.stringify([note, isRunningHere(session_id)])
-    const known = cache.get(session_id)
+  function recent(
+    sessionId: string,
+    key: readonly unknown[],
+    read: () => Promise<WorktreeView>,
+  ): Promise<WorktreeView> {
+    const of = JSON.stringify(key)
+    const known = cache.get(sessionId)
     if (known?.of === of && performance.now() - known.at < GOOD_FOR_MS) return known.view
-    const view = fresh(note)
-    cache.set(session_id, { at: performance.now(), of, view })
-    view.catch(() => cache.delete(session_id))
+    const view = read()
+    cache.set(sessionId, { at: performance.now(), of, view })
+    view.catch(() => cache.delete(sessionId))
     return view
   }
 
+  function lately(note: WorktreeNote): Promise<WorktreeView> {
+    const { session_id } = note
+    // not across a move from one stage to the next: its end is to be seen at once
+    return recent(session_id, [note, isRunningHere(session_id)], () => fresh(note))
+  }
+
   /** Of a session without a worktree on this machine. */
-  async function ofTrail({ trail }: Session, root: string, workdir: string | null) {
+  function ofTrail({ id, trail }: Session, root: string, workdir: string | null) {
     const { branch, base } = lastOf(trail, 'worktree_made')?.fields ?? {}
     if (typeof branch !== 'string' || typeof base !== 'string') return null
-    const top = await workingFolder(root, workdir, new Set()).catch(() => null)
-    // a branch of that name may be of another session by now
     const commit = lastOf(trail, 'worktree_committed')?.fields.commit
-    const isItsOwn = top !== null && (await isUnmerged(top, branch, commit))
-    return {
-      ...viewOf({ branch, base }, isItsOwn ? await branchStatus(top, branch) : null),
-      uncommitted: [],
-      ignored: [],
-      path: null,
-      state: 'missing' as const,
-      is_running: false,
-      reason: null,
-    }
+    return recent(id, [branch, base, commit, root, workdir], async () => {
+      const top = await workingFolder(root, workdir, new Set()).catch(() => null)
+      // a branch of that name may be of another session by now
+      const isItsOwn = top !== null && (await isUnmerged(top, branch, commit))
+      return {
+        ...viewOf({ branch, base }, isItsOwn ? await branchStatus(top, branch) : null),
+        uncommitted: [],
+        ignored: [],
+        path: null,
+        state: 'missing',
+        is_running: false,
+        reason: null,
+      }
+    })
   }
 
   return {

@@ -28,6 +28,12 @@ t.test('with a running service', async (t) => {
       stdout: /OPEN {2}Red door\n$/,
       stderr: `title: Door → Red door\ntype: bug → feature\ntags: old → a,b\nparent: none → ${parent}\n`,
     })
+    t.match(await cli.run('set', 'red', 'title=Shut', 'state=resolved'), { code: 4, stdout: '' })
+    t.match(await cli.run('set', 'red', 'provider=nope'), {
+      code: 0,
+      stderr: /before casefile\.md defines nope; providers are runbook, claude, .*\nprovider: none → nope/,
+    })
+    await cli.run('set', 'red', 'provider=')
     const { json } = await cli.run('show', id, '--json')
     t.match(json, { title: 'Red door', type: 'feature', tags: ['a', 'b'], parent, sessions: [] })
     t.match((await cli.run('set', 'red', 'parent=', 'tags=', '--json')).json, {
@@ -253,6 +259,8 @@ t.test('with a running service', async (t) => {
     t.match((await resolve('ConfirmedCodeBug')).stderr, /^nothing changed\n/)
     t.match((await resolve('Duplicate')).stderr, /^outcome: ConfirmedCodeBug → Duplicate\n/)
     t.match((await resolve('wont-fix')).stdout, /WONT_FIX/)
+    for (const filter of ['state', 'outcome'])
+      t.match(await cli.run('list', `--${filter}`, 'wont-fix'), { stdout: /\tHedge\t/ })
     t.match((await resolve('fixed')).stdout, /RESOLVED/)
     t.match(
       await cli.runWith(

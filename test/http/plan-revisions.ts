@@ -11,7 +11,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
 
-const plansOf = async (path: string) => (await must(app, 'GET', `${path}/approval`)).plans
+const plansOf = async (path: string) => (await must(app, 'GET', `${path}/approval?plans=true`)).plans
 
 /** Changes the plan in the file as a person would. */
 function editByHand(caseId: string, from: string, to: string): void {
@@ -110,6 +110,10 @@ t.test(
     const events = await stream(app, ref)
     await events.next(({ event, data }) => event === 'plan_edited' && data.includes('"hand"'))
     t.match((await plansOf(ref.path)).at(-1), { by: 'hand', current: true, text: 'By hand.' })
+    editByHand(ref.case_id, 'By hand.', '```sh run proof=tests\ntrue\n```')
+    const approval = await must(app, 'GET', `${ref.path}/approval`)
+    t.match(approval, { plan_errors: [{ line: 1, message: /proof/ }], objection: null })
+    t.notOk('plans' in approval)
     const nobody = '00000000-0000-4000-8000-000000000000'
     t.match(await app.request('GET', `/cases/${ref.case_id}/sessions/${nobody}/approval`), {
       status: 404,

@@ -55,22 +55,22 @@ t.test('RESOLVED needs the gate, and ticks what was proved', async (t) => {
   const checklist = [item, { ...item, type: 'trace', required: false }]
   const open = at('VERIFYING', { case: { ...CASE, checklist }, proofs: [VERIFIED] })
   open.case.state = 'VERIFYING'
-  t.throws(() => setState(at('OPEN'), { state: 'RESOLVED' }), {
+  t.throws(() => setState(at('OPEN'), 'RESOLVED', {}), {
     code: 'proof_gate',
     extra: { missing: ['at least one verified proof'] },
   })
-  const [edit] = setState(open, { state: 'RESOLVED', reason: null })
+  const [edit] = setState(open, 'RESOLVED', { reason: null })
   t.match(edit, { edit: { fields: { state: 'RESOLVED' }, tick: [{ type: 'log' }] } })
   t.equal((edit as unknown as { edit: { tick: unknown[] } }).edit.tick.length, 1)
-  t.strictSame(setState(at('OPEN'), { state: 'BLOCKED', reason: 'Why', outcome: 'Duplicate' }), [
-    { file: 'case', edit: { fields: { state: 'BLOCKED', outcome: 'Duplicate', reason: 'Why' } } },
+  t.strictSame(setState(at('OPEN'), 'BLOCKED', { reason: 'Why', outcome: 'Duplicate' }), [
+    { file: 'case', edit: { fields: { reason: 'Why', outcome: 'Duplicate', state: 'BLOCKED' } } },
   ])
-  t.strictSame(setState(at('BLOCKED'), { state: 'BLOCKED' }), [])
+  t.strictSame(setState(at('BLOCKED'), 'BLOCKED', {}), [])
   const ignored = [
     { kind: 'state', file: 'case.md', from: 'OPEN', to: 'BLOCKED', was: 'OPEN' } as const,
   ]
   t.strictSame(
-    setState(at('OPEN', { ignored: [...ignored] }), { state: 'OPEN' }),
+    setState(at('OPEN', { ignored: [...ignored] }), 'OPEN', {}),
     [{ file: 'case', edit: { fields: { state: 'OPEN' } } }],
     'it confirms the state in the file',
   )

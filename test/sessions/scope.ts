@@ -158,7 +158,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
   const ref = { case_id, id: made.json.id, path: `${sessions}/${made.json.id}` }
   t.match(made.json, { plan_sha256: sha256(plan), usage: [], problems: [] })
   t.match(await must(service, 'GET', `/cases/${case_id}`), { state: 'PLANNING' })
-  const { plans } = await must(service, 'GET', `${ref.path}/approval`)
+  const { plans } = await must(service, 'GET', `${ref.path}/approval?plans=true`)
   t.match(plans, [{ by: 'request', text: plan }])
   const shown = await page(service, ref)
   t.match(shown, /id="plan-scope".*src\/\*\*.*<dt>Commands of an agent/s)

@@ -361,10 +361,9 @@ async function showApprovable(
   session: SessionJson,
   yes?: boolean,
 ): Promise<void> {
-  const { objection } = await showPlan(context, session)
+  const { objection, plan_errors } = await showPlan(context, session)
   if (yes) return
-  const { readPlan } = await import('../../markdown/plan-steps.ts')
-  if ((await readPlan(session.plan)).errors.length > 0) {
+  if (plan_errors.length > 0) {
     const edit = `casefile session plan ${session.case_id.slice(0, 8)} ${session.number} --edit`
     throw new AppError('invalid_plan', `This plan cannot be approved. Edit it first: ${edit}`)
   }

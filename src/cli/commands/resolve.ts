@@ -18,9 +18,9 @@ import { findEnding } from '../resolve/ending.ts'
 
 const SHOWN = FIELD_LIST.filter(({ name }) => name !== 'state')
 
-export interface StateOptions extends CommandOptions {
-  outcome?: string | null
-  reason?: string | null
+interface Options extends CommandOptions {
+  outcome?: string
+  reason?: string
 }
 
 export function command(): Command {
@@ -32,12 +32,12 @@ export function command(): Command {
       `How it ends: fixed, wont-fix, duplicate, not-a-bug, ${KNOWN_OUTCOMES.join(', ')}, or another word.`,
     )
     .addOption(fieldOption(CASE_FIELDS.reason))
-    .action((name: string, options: StateOptions) =>
+    .action((name: string, options: Options) =>
       withService(options, async (context) => {
         const id = await resolveCase(context.client, name)
         const { type } = (await context.client.request('GET', `/cases/${id}`)).body
-        const { state, ...ending } = await findEnding(context, type, options.outcome ?? undefined)
-        return setState(context, id, state, { ...options, ...ending })
+        const { state, ...ending } = await findEnding(context, type, options.outcome)
+        return setState(context, id, state, { reason: options.reason, ...ending })
       }),
     )
   return explain(resolve, {
@@ -56,15 +56,15 @@ export function command(): Command {
   })
 }
 
-/** Also runs `casefile set`, which knows the case before its other changes. */
+/** Also for `casefile set`, which sets other fields too: all, or none. */
 export async function setState(
   { client, terminal, json, workspace }: CommandContext,
   id: string,
   wanted: string,
-  { outcome, reason }: StateOptions,
+  fields: object,
   known?: CaseJson,
 ): Promise<ExitCode> {
-  const body = { state: wanted.toUpperCase(), outcome, reason }
+  const body = { ...fields, state: wanted.toUpperCase().replaceAll('-', '_') }
   const before: CaseJson = known ?? (await client.request('GET', `/cases/${id}`)).body
   const answer = await client
     .request('PUT', `/cases/${id}/state`, { body })

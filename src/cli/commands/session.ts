@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import type { ApprovalViewJson } from '../../http/schemas/approval-view.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import {
   caseArgument,
@@ -19,7 +20,6 @@ import { withEdited } from '../edited-text.ts'
 import { askWhenReady } from '../follow/ask-when-ready.ts'
 import { watchAttention } from '../follow/attention-watch.ts'
 import { follow, sessionExitCode } from '../follow/follow.ts'
-import { approvalOf } from '../output/approval-text.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
@@ -127,7 +127,8 @@ async function editPlan(context: CommandContext, { case_id, id }: SessionJson): 
 /** Prints the changes since the revision before. */
 async function showChange(context: ReadContext, session: SessionJson): Promise<ExitCode> {
   const { terminal, json } = context
-  const { plans } = await approvalOf(context, session)
+  const path = `${sessionPath(session)}/approval?plans=true`
+  const { plans = [] }: ApprovalViewJson = (await context.client.request('GET', path)).body
   if (json) {
     terminal.print(jsonText(plans))
     return EXIT.done

@@ -11,7 +11,7 @@ import { sayUnusual } from '../field-options.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { changesOf, type StateOptions, setState } from './resolve.ts'
+import { changesOf, setState } from './resolve.ts'
 
 /** The fields that can be set. */
 export const SET_FIELDS: readonly NamedField[] = FIELD_LIST.filter(
@@ -58,11 +58,7 @@ async function run(
     await send(context, before.body, fields)
     return EXIT.done
   }
-  const { outcome, ...others } = fields
-  if (Object.keys(others).length > 0) {
-    await client.request('PUT', `/cases/${id}`, { body: others })
-  }
-  return setState(context, id, String(state), { outcome, reason } as StateOptions, before.body)
+  return setState(context, id, String(state), { ...fields, reason }, before.body)
 }
 
 type Values = Record<string, string | string[] | null>

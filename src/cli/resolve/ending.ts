@@ -17,10 +17,11 @@ export async function findEnding(
   given: string | undefined,
 ): Promise<Pick<Ending, 'state'> & { outcome?: string }> {
   const endings = usualEndings(caseType)
-  const known = [...endings.map(({ word }) => word), ...KNOWN_OUTCOMES].join(', ')
+  const known = [...endings.map(({ word }) => word), ...KNOWN_OUTCOMES]
+  const use = `${known.join(', ')}, or another PascalCase word.`
   if (given === undefined && (json || !terminal.canAsk)) {
     throw usageError(
-      `This asks how the case ends, which needs a terminal. Without one, use --outcome with ${known}, or another PascalCase word.`,
+      `This asks how the case ends, which needs a terminal. Without one, use --outcome with ${use}`,
     )
   }
   const answer = given ?? (await askEnding(endings, signal))
@@ -28,11 +29,9 @@ export async function findEnding(
   const found = endings.find(({ word }) => !isKnown && word === answer.toLowerCase())
   if (found) return { state: found.state, outcome: found.outcome }
   if (OUTCOME.test(answer)) return { state: 'RESOLVED', outcome: answer }
-  const nearest = nearestName(answer, known.split(', '))
+  const nearest = nearestName(answer, known)
   const meant = nearest === null ? '' : ` Did you mean ${nearest}?`
-  throw usageError(
-    `There is no outcome "${visibleText(answer)}".${meant} Use ${known}, or another PascalCase word.`,
-  )
+  throw usageError(`There is no outcome "${visibleText(answer)}".${meant} Use ${use}`)
 }
 
 /** Enter asks again. */

@@ -186,7 +186,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Set the state of a case',
     description:
-      'Any state can follow any other. Only RESOLVED has a condition: the proof gate must be open (`GET /cases/{id}/gate`).',
+      'Any state can follow any other. Only RESOLVED has a condition: the proof gate must be open (`GET /cases/{id}/gate`). Other fields may come along: all are set, or none.',
     params,
     body: newStateSchema,
     isConditional: true,
@@ -194,8 +194,10 @@ export const caseEndpoints = [
     errors: [...FILE_ERRORS, 'unknown_state', 'proof_gate'],
     example: { responses: { 200: { ...PRESENT, ...exampleOf(newStateSchema) } } },
     operatorOnly: 'set state',
-    handle: ({ c, service, params, body }) =>
-      answerUpdate(c, service, params.id, (present) => setState(present, body)),
+    handle({ c, service, params, body: { state, reason, ...others } }) {
+      const fields = { ...wantedFields(others), ...(reason === undefined ? {} : { reason }) }
+      return answerUpdate(c, service, params.id, (present) => setState(present, state, fields))
+    },
   }),
 
   endpoint({

@@ -10,7 +10,7 @@ import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { approvalSchema } from '../schemas/approval.ts'
-import { type ApprovalViewJson, approvalView, soonSeen } from '../schemas/approval-view.ts'
+import { type ApprovalViewJson, approvalView, soonSeen, withPlans } from '../schemas/approval-view.ts'
 import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
@@ -134,7 +134,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Replace the plan',
     description:
-      'Works only while the plan waits for approval. Rejects a plan with an invalid step. `GET …/approval` keeps the plan before it.',
+      'Works only while the plan waits for approval. Rejects a plan with an invalid step. `GET …/approval?plans=true` keeps the plan before it.',
     params: ofSession,
     body: planSchema,
     isConditional: true,
@@ -168,14 +168,17 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Get what to know before approving the plan',
     description:
-      'Returns what an approval would start now and why it would fail; what its programs could write to, see and reach; what is not committed where it would run, and which session left that; which session it would wait for; each plan that the session had; and whether a person has seen the present one. What really held is in the line `guarded` of the audit trail.',
+      'Returns what an approval would start now and why it would fail; what its programs could write to, see and reach; what is not committed where it would run, and which session left that; which session it would wait for; whether a person has seen the plan; and, with `plans=true`, each plan that the session had. What really held is in the line `guarded` of the audit trail.',
     params: ofSession,
-    query: { soon_seen: soonSeen },
+    query: { soon_seen: soonSeen, plans: withPlans },
     responses: ok(approvalView, 'What an operator must see.'),
     async handle({ c, service, params: { id, sid }, query }) {
       const contents = await service.store.read(id)
       const session = sessionOf(contents, sid)
-      const options = { soonSeen: query.soon_seen === 'true' }
+      const options = {
+        soonSeen: query.soon_seen === 'true',
+        withPlans: query.plans === 'true',
+      }
       const json: ApprovalViewJson = await approvalJson(service, contents, session, options)
       return jsonWithETag(c, json)
     },

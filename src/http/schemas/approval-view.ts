@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CHANGE_KINDS } from '../../git/uncommitted.ts'
 import { hash, sessionState } from '../../model/schemas.ts'
 import { caseIdParam, PLAN, sessionIdParam } from './params.ts'
-import { exampleOf, type JsonOf } from './primitives.ts'
+import { exampleOf, type JsonOf, lineNumber } from './primitives.ts'
 import { waitsFor } from './queue.ts'
 import { revision } from './session.ts'
 
@@ -54,6 +54,11 @@ const folder = z
   })
   .meta({ id: 'WorkingFolder' })
 
+export const withPlans = z
+  .literal('true', { error: 'expected true' })
+  .optional()
+  .describe('Whether the answer has `plans`.')
+
 export const soonSeen = z
   .literal('true', { error: 'expected true' })
   .optional()
@@ -70,13 +75,19 @@ export const approvalView = z
       .describe('Whether the plan is identical to the one that was sent back for changes.'),
     plans: z
       .array(revision)
-      .describe('Each plan that the session had, oldest first, with the request that it answers.'),
+      .optional()
+      .describe(
+        'Each plan that the session had, oldest first, with the request that it answers. Missing without `plans=true`.',
+      ),
     seen: z
       .boolean()
       .describe(
         'Whether a person has seen the present plan (`POST …/seen`). A restart of the service forgets it.',
       ),
     summary: z.string().describe('What an approval starts, in words.'),
+    plan_errors: z
+      .array(z.object({ line: lineNumber, message: z.string() }))
+      .describe('What must change in the plan before it can be approved.'),
     objection: z
       .string()
       .nullable()
@@ -117,6 +128,7 @@ export const approvalView = z
         plans: [exampleOf(revision)],
         seen: false,
         summary: 'Casefile runs these 2 steps in order; no agent is involved.',
+        plan_errors: [],
         objection: null,
         needs_signature: false,
         walls: {

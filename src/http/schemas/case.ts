@@ -57,8 +57,9 @@ export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ tit
 
 export const newStateSchema = z
   .object({
+    ...settableShape,
+    title: settableShape.title.optional(),
     state: caseState,
-    outcome: settableShape.outcome,
     reason: oneLine(CASE_FIELDS.reason.max)
       .nullish()
       .describe('Why, in one line. If it is missing, the present reason stays; null clears it.'),
