@@ -102,8 +102,11 @@ function about({ number }: Session) {
   return { session: number }
 }
 
+/** The name of a file at its beginning stays as it is. */
 function sentence({ text }: Pick<Attention, 'text'>): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  const isFile = /^\S+\.md\b/.test(text)
+  const begun = isFile ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+  return /[.?!…]$/.test(text) ? begun : `${begun}.`
 }
 
 function blocked({ case: { state, reason } }: CaseContents): Status {

@@ -88,7 +88,7 @@ export async function fetch(git: MemoryGit, upstream: Upstream): Promise<string 
   if (/couldn't find remote ref/.test(stderr)) return null
   throw new SyncStop(
     'fetch_failed',
-    `${remote} cannot be reached: ${saidBy(stderr)}. Your changes are committed here; run it again when it can.`,
+    `${remote} cannot be reached: ${saidBy(stderr)}. Run it again when it can.`,
   )
 }
 
@@ -99,7 +99,7 @@ async function remotely(git: MemoryGit, args: string[], code: 'push_failed' | 'f
     if (!(error instanceof Error) || !/was ended by/.test(error.message)) throw error
     throw new SyncStop(
       code,
-      `The remote did not answer: ${error.message}. Your changes are committed here; run it again later.`,
+      `The remote did not answer: ${error.message}. Run it again later.`,
     )
   }
 }

@@ -61,7 +61,7 @@ export function mustTouchRecordAlone(git: MemoryGit, incoming: readonly TreeChan
   if (!other) return
   throw new SyncStop(
     'code_changed',
-    `The remote has changes of the code too (${other.path}), which only you may merge. The record is committed here. Run: git pull, then sync again.`,
+    `The remote has changes of the code too (${other.path}), which only you may merge. Run: git pull, then sync again.`,
   )
 }
 
@@ -81,10 +81,7 @@ export async function mustBeRecord(
   if (count === 0 && code === undefined) return
   const what = count > 0 ? `${counted(count, 'commit')} with code` : `A commit with ${code}`
   const command = isSet ? 'git push' : `git push -u ${remote} ${branch}`
-  throw new SyncStop(
-    'code_to_push',
-    `${what} would be pushed too. The record is committed and merged here. Run: ${command}`,
-  )
+  throw new SyncStop('code_to_push', `${what} would be pushed too. Run: ${command}`)
 }
 
 export function overtaken(result: SyncResult, times: number): SyncStop {

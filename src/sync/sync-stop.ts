@@ -56,7 +56,7 @@ export function stopFor(error: unknown): SyncStop | null {
     return new SyncStop('disk_failed', message)
   }
   if (!(error instanceof GitError)) return null
-  return new SyncStop('git_failed', `${saidBy(error.message)}. Mend that, then run it again.`)
+  return new SyncStop('git_failed', `${saidBy(error.message)}. Fix that, then run it again.`)
 }
 
 /** What git printed on standard error, as a part of a sentence. */
