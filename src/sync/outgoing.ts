@@ -97,9 +97,6 @@ async function remotely(git: MemoryGit, args: string[], code: 'push_failed' | 'f
     return await git.run(args, { isRemote: true })
   } catch (error) {
     if (!(error instanceof Error) || !/was ended by/.test(error.message)) throw error
-    throw new SyncStop(
-      code,
-      `The remote did not answer: ${error.message}. Run it again later.`,
-    )
+    throw new SyncStop(code, `The remote did not answer: ${error.message}. Run it again later.`)
   }
 }

@@ -31,7 +31,8 @@ t.test('with a running service', async (t) => {
     t.match(await cli.run('set', 'red', 'title=Shut', 'state=resolved'), { code: 4, stdout: '' })
     t.match(await cli.run('set', 'red', 'provider=nope'), {
       code: 0,
-      stderr: /before casefile\.md defines nope; providers are runbook, claude, .*\nprovider: none → nope/,
+      stderr:
+        /before casefile\.md defines nope; providers are runbook, claude, .*\nprovider: none → nope/,
     })
     await cli.run('set', 'red', 'provider=')
     const { json } = await cli.run('show', id, '--json')

@@ -11,7 +11,8 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
 
-const plansOf = async (path: string) => (await must(app, 'GET', `${path}/approval?plans=true`)).plans
+const plansOf = async (path: string) =>
+  (await must(app, 'GET', `${path}/approval?plans=true`)).plans
 
 /** Changes the plan in the file as a person would. */
 function editByHand(caseId: string, from: string, to: string): void {

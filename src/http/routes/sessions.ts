@@ -10,7 +10,12 @@ import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { approvalSchema } from '../schemas/approval.ts'
-import { type ApprovalViewJson, approvalView, soonSeen, withPlans } from '../schemas/approval-view.ts'
+import {
+  type ApprovalViewJson,
+  approvalView,
+  soonSeen,
+  withPlans,
+} from '../schemas/approval-view.ts'
 import { newSessionSchema } from '../schemas/new-session.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
