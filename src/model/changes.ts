@@ -43,7 +43,7 @@ export interface FileHashes {
 export function readingOf(
   contents: CaseContents,
   files: FileHashes,
-  before: Reading | null,
+  before: (Partial<Reading> & Pick<Reading, 'proofs' | 'notes'>) | null,
 ): Reading {
   const proofs = new Map<string, ReadProof>()
   for (const proof of contents.proofs) {

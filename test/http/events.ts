@@ -1,4 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { createApp } from '../../src/http/app.ts'
@@ -171,6 +172,29 @@ t.test('a client resumes with nothing lost and nothing twice, over a restart too
     Array.from({ length: 31 }, (_, index) => begin + index),
   )
 })
+
+t.test(
+  'a file that could not be read for a while has not changed, over a restart too',
+  async (t) => {
+    const { id } = await app.newCase()
+    const proof = await must(app, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+    await must(app, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
+    const [path, aside] = [app.file(id, 'proof', `${proof.id}.md`), join(app.root, 'aside')]
+    const problems = async () => (await must(app, 'GET', `/cases/${id}`)).problems
+    renameSync(path, aside)
+    mkdirSync(path)
+    t.match(await problems(), [{ code: 'unreadable' }])
+    await app.restart()
+    rmdirSync(path)
+    renameSync(aside, path)
+    t.strictSame(await problems(), [])
+    const client = await events(app, `?case=${id}`)
+    await client.next(({ event }) => event === 'problem_cleared')
+    const updates = client.received.filter(({ event }) => event === 'proof_updated')
+    t.equal(updates.length, 1)
+    client.close()
+  },
+)
 
 t.test('where a resume begins', async (t) => {
   const app = await openTestService(t)

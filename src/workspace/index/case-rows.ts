@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CASE_FILE } from '../../markdown/case-file.ts'
-import type { FileHashes, Reading } from '../../model/changes.ts'
+import type { FileHashes, Reading, ReadProof } from '../../model/changes.ts'
 import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isActive } from '../../model/session-state.ts'
@@ -14,7 +14,7 @@ import type { NoteFile } from '../notes.ts'
 import type { RecordFile } from '../record-file.ts'
 
 /** Version of the rows. */
-const FORMAT = 10
+const FORMAT = 11
 
 /** Identifies the format of the rows. They belong to one build, as another may read the same files differently. */
 export function recordFormat(version: string): string {
@@ -60,18 +60,14 @@ export function changedRecords(
 
 /** What was published that does not follow from the files, as they may be read again in another process. */
 type Published = Pick<Reading, 'state' | 'problems' | 'causes'> & {
-  /** Hashes of files that cannot be read now. */
-  hashes: Record<string, string>
+  /** Of files that cannot be read now. */
+  proofs: [id: string, ReadProof][]
+  notes: [name: string, hash: string][]
 }
 
 export function encodeFolder(entry: CaseEntry, published: Reading): string {
   const { file: _, sessions: __, proofs, notes, folders, vanished: ___, ...others } = entry
   const { state, problems, causes } = published
-  const hashes: Record<string, string> = {}
-  for (const [id, { hash }] of proofs)
-    if (hash === '') hashes[id] = published.proofs.get(id)?.hash ?? ''
-  for (const [name, { hash }] of notes)
-    if (hash === '') hashes[name] = published.notes.get(name) ?? ''
   return JSON.stringify({
     ...others,
     folders: [...folders],
@@ -79,7 +75,8 @@ export function encodeFolder(entry: CaseEntry, published: Reading): string {
       state,
       problems,
       causes,
-      hashes,
+      proofs: [...published.proofs].filter(([id]) => proofs.get(id)?.hash === ''),
+      notes: [...published.notes].filter(([name]) => notes.get(name)?.hash === ''),
     } satisfies Published,
   })
 }
@@ -111,25 +108,20 @@ export function addRecords(entry: CaseEntry, records: readonly Omit<RecordRow, '
   }
 }
 
-/** `known`: hashes of files that cannot be read now. */
-export function fileHashes(entry: CaseEntry, known: Record<string, string> = {}): FileHashes {
+export function fileHashes(entry: CaseEntry): FileHashes {
   return {
     isCaseReadable: entry.file.readable,
-    proof: (id) => entry.proofs.get(id)?.hash || (known[id] ?? ''),
-    notes: noteHashes(entry, known),
+    proof: (id) => entry.proofs.get(id)?.hash ?? '',
+    notes: noteHashes(entry),
   }
 }
 
 const lastHashes = new WeakMap<CaseEntry['notes'], Map<string, string>>()
 
-export function noteHashes(
-  { notes }: CaseEntry,
-  known: Record<string, string> = {},
-): Map<string, string> {
+export function noteHashes({ notes }: CaseEntry): Map<string, string> {
   const last = lastHashes.get(notes)
   if (last) return last
-  const hashes = new Map<string, string>()
-  for (const [name, { hash }] of notes) hashes.set(name, hash || (known[name] ?? ''))
+  const hashes = new Map([...notes].map(([name, { hash }]) => [name, hash]))
   lastHashes.set(notes, hashes)
   return hashes
 }

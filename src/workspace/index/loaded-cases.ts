@@ -78,12 +78,13 @@ export function createLoadedCases(deps: LoadedCasesDeps): LoadedCases {
     isSeen: boolean,
     { entry, published }: ReturnType<typeof decodeFolder>,
   ): Loaded {
-    const { hashes, ...others } = published
     const contents = build(entry)
+    const { proofs, notes, ...others } = published
+    const unreadable = { proofs: new Map(proofs), notes: new Map(notes) }
     const loaded: Loaded = {
       entry: isSeen ? entry : toReadAgain(entry, stored!.isOtherFormat),
       stored: entry,
-      published: { ...readingOf(contents, fileHashes(entry, hashes), null), ...others },
+      published: { ...readingOf(contents, fileHashes(entry), unreadable), ...others },
       isUnpublished: false,
       contents: isSeen ? contents : null,
       json: null,
