@@ -61,6 +61,7 @@ export const PARTS = {
   timed: { jobs: 1, long: ['test/timed/'] },
   agents: {
     both: [
+      'test/hook-settings/trial.ts',
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
       'test/sessions/hostile-texts.ts',
@@ -121,7 +122,12 @@ export const PARTS = {
     long: ['test/cli/large-proofs.ts'],
   },
   sharing: {
-    both: ['test/sync/kinds.ts', 'test/sync/recovery.ts', 'test/sync/secrets.ts'],
+    both: [
+      'test/check/renumbering.ts',
+      'test/sync/kinds.ts',
+      'test/sync/recovery.ts',
+      'test/sync/secrets.ts',
+    ],
     long: [
       'test/sync/simulation.ts',
       'test/verify/action.ts',

@@ -15,14 +15,16 @@ import { changeState, rowsOnDisk } from './fixtures/state-rows.ts'
 
 // What a service of many cases answers while it still reads them
 
-const MANY = 120
+const MANY = 60
+/** Where it is not waited for. */
+const SOME = 12
 
 /** A workspace of many cases, and a service that has just begun to read them. */
-function workspace(t: Test) {
+function workspace(t: Test, count = MANY) {
   t.teardown(() => {}) // tap removes the testdir before all handlers, but for one that was there first
   const dir = t.testdir({ root: { memory: { cases: {} } }, state: {} })
   const root = join(dir, 'root')
-  const ids = Array.from({ length: MANY }, (_, each) => {
+  const ids = Array.from({ length: count }, (_, each) => {
     const id = `00000000-0000-4000-8000-${String(each).padStart(12, '0')}`
     mkdirSync(join(root, 'memory', 'cases', id))
     writeFileSync(join(root, 'memory', 'cases', id, 'case.md'), caseText(`Case ${each}`))
@@ -64,7 +66,7 @@ t.test('while it reads, a service says so, and what needs the files waits for th
     ask('/version'),
     ask('/cases'),
     ask('/cases', CREATE),
-    ask('/search?q=text&limit=100'),
+    ask('/search?q=text&limit=50'),
   ])
   t.match(health, { status: 200, json: { status: 'ok', indexing: true, watching: 'starting' } })
   t.ok(health.json.cases < MANY)
@@ -73,7 +75,7 @@ t.test('while it reads, a service says so, and what needs the files waits for th
   // all of them wait for the same, and nothing says which is answered first
   const before = list.json.filter(({ id }: { id: string }) => id !== created.json.id)
   t.equal(before.length, MANY, 'the whole list')
-  t.equal(found.json.length, 100)
+  t.equal(found.json.length, 50)
   t.match(await ask('/health'), { json: { indexing: false, cases: MANY + 1 } })
   await service.close()
 })
@@ -151,7 +153,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 }
 
 t.test('the folder of cases cannot be read', async (t) => {
-  const { options, ids } = workspace(t)
+  const { options, ids } = workspace(t, SOME)
   const { root, stateDir } = options
   chmodSync(join(root, 'memory'), 0o777) // the index is written there
   // a history that cannot be written would be one more problem
@@ -174,7 +176,7 @@ t.test('the folder of cases cannot be read', async (t) => {
     await until('a problem', async () => (await problems()).length > 0)
     t.match(await get('/health'), { status: 'ok', problems: [{ code, file: 'cases' }] }, name)
     show()
-    await until('all cases', async () => (await get('/cases')).length === MANY)
+    await until('all cases', async () => (await get('/cases')).length === SOME)
     await until('no problem', async () => (await problems()).length === 0)
     await until('watches', isWatched)
     writeFileSync(join(cases, ids[7]!, 'case.md'), caseText(`Renamed, ${name}`))
@@ -193,7 +195,7 @@ t.test('the folder of cases cannot be read', async (t) => {
 
 /** An editor that saves in place empties the file before it writes it. */
 t.test('a file that is half-saved while a service starts has no problem', async (t) => {
-  const { options, ids } = workspace(t)
+  const { options, ids } = workspace(t, SOME)
   const first = await openServer({ ...options, port: 0 })
   await first.close()
   const [emptied, cut, broken, fresh] = [ids[7]!, ids[8]!, ids[9]!, randomUUID()]
@@ -239,7 +241,7 @@ t.test('a file that is half-saved while a service starts has no problem', async 
 })
 
 t.test('of a first start that was cut short nothing is told later', async (t) => {
-  const { options, ids } = workspace(t)
+  const { options, ids } = workspace(t, SOME)
   const serve = async () => (await openServer({ ...options, port: 0 })).close()
   await serve()
   await changeState(options.stateDir, "DELETE FROM meta WHERE name = 'workspace_problems'") // written last

@@ -13,6 +13,7 @@ import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { editedSession, newSessionText } from '../../src/markdown/session-texts.ts'
 import type { Session } from '../../src/model/session.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { CASE_ID, SESSION } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
 import { changeState, PUT_RUN } from '../fixtures/state-rows.ts'
@@ -185,7 +186,7 @@ t.test('which one of the same time is the earlier is the same in both clones', a
   t.match(space.read(3), `id: ${ID_B}`)
 })
 
-t.test('three clones, merged one after the other', async (t) => {
+t.test('three clones, merged one after the other', inLongLane, async (t) => {
   const space = await merging(t, await sessionText(late), await sessionText(early))
   await space.check(true)
   space.git('add', '--all')

@@ -418,6 +418,7 @@ t.test('the list', async (t) => {
     { 'case.md': `# Door ${n}\n` },
   ])
   const cli = cliHere(t, { memory: { cases: Object.fromEntries(cases) } })
+  await cli.serve()
   const { stdout } = await cli.run('list')
   const lines = stdout.trimEnd().split('\n')
   t.equal(lines.length, 33, 'it is whole when piped, with tabs')

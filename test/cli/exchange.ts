@@ -350,7 +350,7 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
   })
 })
 
-const COUNT = isFull ? 10_000 : 20
+const COUNT = isFull ? 10_000 : 5
 t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
   const files: Record<string, Tree> = {
     'issues.json': JSON.stringify(
@@ -456,7 +456,9 @@ t.test('a file that cannot be read is named, and the rest is exported', async (t
 t.test('an output that takes nothing is told, without a stack', async (t) => {
   if (process.platform !== 'linux') return t.pass('/dev/full is of Linux', { skip: true })
   const command = '"$0" "$1" export --root "$2" --state-dir "$3" > /dev/full'
-  const args = ['-c', command, process.execPath, CLI, SAMPLE, t.testdir()]
+  const memory = { cases: { [ID]: { 'case.md': '# Door\n' } } }
+  const dir = t.testdir({ root: { 'casefile.md': '', memory }, state: {} })
+  const args = ['-c', command, process.execPath, CLI, `${dir}/root`, `${dir}/state`]
   const failed = await run('sh', args).catch((error) => error)
   const stderr = /^casefile: standard output cannot be written: ENOSPC.*\n$/
   t.match(failed, { code: 1, stderr })

@@ -10,11 +10,16 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   git(root, 'init', '-q', '-b', 'main')
   writeFileSync(join(root, '.gitignore'), '/memory/\n')
   commit(root)
-  const { json: made } = await cli.run('new', 'Red door', '--json')
-  const book = '```sh run\necho paint > door.txt\n```\n'
-  writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
-  const started = await cli.run('start', 'door', '--isolation', 'worktree')
-  t.match(started, { code: 0, stdout: /The work happens in a separate git worktree/ })
+  await cli.serve()
+  const begin = async (title: string, file: string) => {
+    const { json: made } = await cli.run('new', title, '--json')
+    const book = `\`\`\`sh run\necho paint > ${file}\n\`\`\`\n`
+    writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
+    const started = await cli.run('start', made.id, '--isolation', 'worktree')
+    t.match(started, { code: 0, stdout: /The work happens in a separate git worktree/ })
+    return made
+  }
+  const made = await begin('Red door', 'door.txt')
   const missing = /The work of session 1 is not in main yet: 1 commit on casefile\/red-door-1\./
   const approved = await cli.run('approve', 'door', '--yes')
   t.match(approved, { code: 0, stderr: missing })
@@ -46,43 +51,35 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   t.match(await cli.run('session', 'discard', made.id), { code: 2 })
   const gone = await cli.run('session', 'apply', 'door', '--yes')
   t.match(gone.stderr, /applied or discarded already: casefile\/red-door-1 has nothing to apply\./)
-})
 
-t.test(
-  'work that is discarded stays on its branch, which is named until it is merged',
-  async (t) => {
-    const cli = cliHere(t)
-    const { root } = cli
-    git(root, 'init', '-q', '-b', 'main')
-    writeFileSync(join(root, '.gitignore'), '/memory/\n')
-    commit(root)
-    const { json: made } = await cli.run('new', 'Red door', '--json')
-    const book = '```sh run\necho paint > door.txt\n```\n'
-    writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
-    await cli.run('start', 'door', '--isolation', 'worktree')
-    await cli.run('approve', 'door', '--yes')
-    await cli.run('session', 'discard', 'door', '--yes')
-    const missing =
-      /work of session 1 is not in main, its worktree was discarded: 1 commit on casefile\/red-door-1\./
-    t.match((await cli.run('prove', 'door')).stderr, missing)
-    const applied = await cli.run('session', 'apply', 'door', '--yes')
-    t.match(
-      applied.stderr,
-      /discarded; its branch casefile\/red-door-1 has 1 commit: git merge casefile\/red-door-1\n/,
-    )
-    const proof = ['prove', 'add', 'door', '--text', 'Seen.', '--type', 'note', '--verify']
-    const proved = await cli.run(...proof)
-    t.match(proved.stderr, missing)
-    t.match(proved.stderr, /Next: casefile resolve/)
-    t.match(await cli.run('resolve', 'door', '--outcome', 'fixed'), { code: 0, stderr: missing })
-    const deleted = await cli.runWith({ answers: [[/y\/N/, 'n']] }, 'delete', 'door')
-    t.match(
-      deleted.shown,
-      /Not deleted: the branch casefile\/red-door-1 of .*\n {2}git branch -D 'casefile\/red-door-1'\n/,
-    )
-    t.notMatch(deleted.shown, 'worktree remove')
-    git(root, 'merge', '-q', 'casefile/red-door-1')
-    t.notMatch((await cli.run('prove', 'door')).stderr, missing)
-    t.match((await cli.run('delete', 'door', '--yes')).stderr, /^$/)
-  },
-)
+  await t.test(
+    'what is discarded stays on its branch, which is named until it is merged',
+    async (t) => {
+      await begin('Blue wall', 'wall.txt')
+      await cli.run('approve', 'wall', '--yes')
+      await cli.run('session', 'discard', 'wall', '--yes')
+      const missing =
+        /work of session 1 is not in main, its worktree was discarded: 1 commit on casefile\/blue-wall-1\./
+      t.match((await cli.run('prove', 'wall')).stderr, missing)
+      const applied = await cli.run('session', 'apply', 'wall', '--yes')
+      t.match(
+        applied.stderr,
+        /discarded; its branch casefile\/blue-wall-1 has 1 commit: git merge casefile\/blue-wall-1\n/,
+      )
+      const proof = ['prove', 'add', 'wall', '--text', 'Seen.', '--type', 'note', '--verify']
+      const proved = await cli.run(...proof)
+      t.match(proved.stderr, missing)
+      t.match(proved.stderr, /Next: casefile resolve/)
+      t.match(await cli.run('resolve', 'wall', '--outcome', 'fixed'), { code: 0, stderr: missing })
+      const deleted = await cli.runWith({ answers: [[/y\/N/, 'n']] }, 'delete', 'wall')
+      t.match(
+        deleted.shown,
+        /Not deleted: the branch casefile\/blue-wall-1 of .*\n {2}git branch -D 'casefile\/blue-wall-1'\n/,
+      )
+      t.notMatch(deleted.shown, 'worktree remove')
+      git(root, 'merge', '-q', 'casefile/blue-wall-1')
+      t.notMatch((await cli.run('prove', 'wall')).stderr, missing)
+      t.match((await cli.run('delete', 'wall', '--yes')).stderr, /^$/)
+    },
+  )
+})

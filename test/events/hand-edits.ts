@@ -10,10 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { startBuilt } from '../fixtures/built-service.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { must, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -324,25 +323,4 @@ t.test('a session file deleted by hand is a line of the history', async (t) => {
   rmSync(app.file(ref.case_id, 'sessions', '2.md'))
   const last = await newSession(app, ref.case_id, {})
   t.match((await app.request('GET', last.path)).json, { number: 3 }, 'also after a restart')
-})
-
-t.test('equal edits by hand before and after a kill are two lines', async (t) => {
-  t.teardown(() => {}) // or tap removes the testdir before the service has ended
-  const dir = t.testdir({ root: {}, state: {} })
-  const service = await startBuilt(t, { root: `${dir}/root`, stateDir: `${dir}/state` })
-  const [first, other] = [
-    await must(service, 'POST', '/cases', { title: 'Title 0' }),
-    await must(service, 'POST', '/cases', { title: 'Other' }),
-  ]
-  const folder = join(dir, 'root/memory/cases', first.id)
-  const lines = () =>
-    readFileSync(`${folder}/history.md`, 'utf8').split('edited title by hand').length - 1
-  for (const count of [1, 2]) {
-    change(`${folder}/case.md`, /^title: .*$/m, `title: Title ${count}`)
-    if (count === 2) await service.restart('SIGKILL')
-    while (lines() < count) await delay(5)
-    await must(service, 'PUT', `/cases/${other.id}`, { title: `Later ${count}` })
-    if (count === 1) await service.stop('SIGKILL')
-  }
-  t.equal(lines(), 2)
 })

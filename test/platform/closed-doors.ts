@@ -68,7 +68,7 @@ for (const doors of closed) {
       t.ok(await until(() => !isRunning(LEFT)), 'it has ended')
     })
 
-    t.test('a session cannot approve, where the sender can be known', async (t) => {
+    t.test('a session cannot approve, where the sender can be known', inLongLane, async (t) => {
       // two folders beside each other, as a busy one would stop it too
       for (const name of ['asks', 'elsewhere']) mkdirSync(join(root, name), { recursive: true })
       writeFileSync(join(root, 'asks/ask.mjs'), ASK)

@@ -132,10 +132,10 @@ t.test('a sync that is killed at any step is undone, or complete, at the next st
   const last = moving.at(-1)!
   const others = kills.filter((each) => ![first, away, last].includes(each))
   for (const [index, kill] of others.entries()) {
+    if (!isLong && index % 4 > 0) continue
     const { memory } = kill
     const isSeen = isInterrupted(join(memory, '.git'))
     t.equal(await recovered(kill), isSeen, 'a start knows that there is something to undo')
-    if (!isLong && index % 4 > 0) continue
     const isBefore = git(memory, 'rev-parse', 'HEAD').trim() === before
     if (kills.indexOf(kill) < kills.indexOf(last)) t.ok(isBefore)
     t.equal(git(memory, 'status', '--porcelain'), '', memory)
