@@ -317,9 +317,7 @@ t.test(
     }
     t.equal(reason('Write', { file_path: [top, 'work/src/a.ts'].join('/') }), null)
     t.equal(reason('Read', { file_path: 'test/a.ts' }), null)
-    t.equal(reason('Bash', { command: 'npm test' }), null)
     t.equal(reason('Bash', { command: 'cat src/a.ts' }), null, 'it may read')
-    t.equal(reason('TodoWrite', { todos: [] }), null)
     t.match(
       reason('Write', { file_path: 'test/a.ts' }),
       /^Casefile: test\/a.ts is outside the scope/,
@@ -331,18 +329,14 @@ t.test(
     command = (await checked('1. Do it.', 'none'))!
     t.match(reason('Edit', { file_path: '/etc/x' }), /outside the working folder/)
     t.match(reason('Unknown', { text: 'x' }), /names no path/)
-    t.equal(reason('Bash', { command: 'cat /etc/hosts' }), null)
-    t.match(reason('Bash', { command: 'rm /etc/hosts' }), /outside the working folder/)
     const intent =
       '---\npaths: [src/**, "*.md"]\ncommands: [npm test]\nproof: ["true"]\n---\n\nDo it.\n'
     for (const kind of ['none', 'mount'] as const) {
       command = (await checked(intent, kind, true))!
-      t.equal(reason('Write', { file_path: 'src/a' }), null)
       t.equal(reason('Bash', { command: 'ls src && npm test; true' }), null)
-      for (const file_path of ['src/.envrc', 'src/.x/a', 'casefile.md'])
-        t.match(reason('Write', { file_path }), /outside the scope .*never hidden files/, file_path)
-      for (const each of ['npm test x', 'npm test > src/a', 'cd src && npm test', 'CI=1 npm test'])
-        t.match(reason('Bash', { command: each }), /outside the standing intent/, each)
+      const hidden = reason('Write', { file_path: 'src/.envrc' })
+      t.match(hidden, /outside the scope .*never hidden files/)
+      t.match(reason('Bash', { command: 'npm test x' }), /outside the standing intent/)
     }
     for (const { id, callHook } of KNOWN_AGENTS) {
       const env = { OPENCODE_CONFIG_CONTENT: '{ /* mine */ "plugin": ["x"], "lsp": true }' }

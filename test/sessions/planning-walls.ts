@@ -8,6 +8,7 @@ import { inLongLane, isLong } from '../fixtures/full.ts'
 import { pathsBelow } from '../fixtures/paths-below.ts'
 import { LIST_PLAN, plannedBy, program, says } from '../fixtures/plain-agents.ts'
 import { recordOf } from '../fixtures/session-record.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -161,15 +162,24 @@ const KINDS: [name: string, fields: object, make: string, named: string[]][] = [
   [
     'a linked worktree',
     {},
-    'git init -q ../main && rm -r .git && git -C ../main -c user.name=a -c user.email=a@b.c commit -qm a --allow-empty && git -C ../main worktree add -q ../tree && mv ../tree/.git . && mkdir mounted',
-    ['mounted/new', 'new'],
+    'git init -q ../main && rm -r .git && git -C ../main -c user.name=a -c user.email=a@b.c commit -qm a --allow-empty && git -C ../main worktree add -q ../tree && mv ../tree/.git .',
+    ['new'],
   ],
-  ['without a repository', {}, 'rm .git; mkdir .git', ['.git/new', 'mounted/new', 'new']],
+  ['without a repository', {}, 'rm -rf .git; mkdir .git', ['.git/new', 'new']],
 ]
+
+const MOUNTED = `for each; do [ "$last" = --root ] && root=$each; last=$each; done
+mkdir "$root/mounted"; mount -t tmpfs none "$root/mounted"; echo kept > "$root/mounted/kept"; exec "$@"`
 
 for (const [who, user, options] of people) {
   t.test(`the walls around planning, for ${who}`, options, async (t) => {
-    const place = await walledPlace(t, { user, settings, files, trust: true })
+    const bin = withoutOverlay(join(t.testdir({ bin: {} }), 'bin'))
+    const env = { PATH: `${bin}:${process.env.PATH}` }
+    const mounts = user === undefined && isRoot
+    const mountsOnly = mounts ? {} : { skip: 'only root can mount' }
+    const through = mounts ? ['unshare', '--mount', 'sh', '-c', MOUNTED, 'sh'] : []
+    const place = await walledPlace(t, { user, settings, files, trust: true, env, through })
+    const noOverlay = (condition: string) => writeFileSync(join(bin, 'condition'), condition)
 
     await t.test('in the working folder', async (t) => {
       const { session, record, before, after } = await planning(place, INSIDE)
@@ -197,7 +207,37 @@ for (const [who, user, options] of people) {
       t.strictSame(after, before, 'nothing is changed')
     })
 
+    await t.test('a mount in the working folder', mountsOnly, async (t) => {
+      const { record, log } = await planning(place, TRIES)
+      t.match(record, 'guard=mount folder=overlay')
+      t.strictSame(violationIn(record), ['.git/new', 'new'])
+      t.match(log, /mounted\/new: Read-only file system/)
+      t.match(log, /^kept$/m)
+    })
+
+    await t.test(
+      'where an overlay cannot keep changes on the disk they are in memory',
+      async (t) => {
+        noOverlay('! mountpoint -q "$layer"')
+        const { record, before, after } = await planning(place, isLong ? INSIDE : TRIES)
+        t.match(record, 'guarded mode=plan guard=mount folder=overlay-in-memory')
+        t.strictSame(violationIn(record), isLong ? NAMED : ['.git/new', 'new'])
+        t.strictSame(after, before)
+      },
+    )
+
+    await t.test('where no overlay can be made the working folder is read-only', async (t) => {
+      noOverlay('true')
+      const { session, record, log, before, after } = await planning(place, TRIES)
+      t.match(record, 'guarded mode=plan guard=mount folder=read-only')
+      t.match(log, /cannot create new: Read-only file system/)
+      t.equal(session.state, 'plan_ready')
+      t.strictSame(after, before)
+      noOverlay('false')
+    })
+
     for (const [name, fields, make, named] of user === undefined ? KINDS : []) {
+      if (name === 'a linked worktree' && !isLong) continue
       await t.test(name, async (t) => {
         execFileSync('sh', ['-ec', make], { cwd: place.places.WORK })
         const { record, before, after } = await planning(place, TRIES, fields)
@@ -206,40 +246,29 @@ for (const [who, user, options] of people) {
         t.strictSame(after, before)
       })
     }
+
+    if (user !== undefined) return
+    await t.test('with sandbox: none', async (t) => {
+      const file = join(place.places.WORK, 'casefile.md')
+      writeFileSync(file, readFileSync(file, 'utf8').replace('hide:', 'sandbox: none\nhide:'))
+      await trusted(place.service)
+      const script = `${TRIES}; ls "$STATE"/scratch`
+      const { record, log, before, after } = await planning(place, script)
+      t.match(record, /guarded mode=plan guard=mount folder=overlay$/m)
+      t.strictSame(violationIn(record), ['.git/new', 'new'])
+      t.match(log, /memory\/new: Read-only file system/)
+      t.strictSame(after, before)
+    })
   })
 }
 
-t.test('planning without mounts', async (t) => {
+t.test('planning without mounts', inLongLane, async (t) => {
   const place = await walledPlace(t, { settings, files, trust: true, args: ['--no-mount'] })
   const { session, record } = await planning(place, INSIDE)
   t.match(record, 'guarded mode=plan guard=comparison reason="mounts are turned off')
   t.strictSame(violationIn(record), BY_GIT)
   t.match(session.output, /so you or one of your programs may have made these changes/)
   t.strictSame(daemons(place.places), [])
-})
-
-t.test('working folders that are not all in an overlay', here, async (t) => {
-  await t.test('with sandbox: none', async (t) => {
-    const free = `${settings}sandbox: none\n`
-    const place = await walledPlace(t, { settings: free, files, trust: true })
-    const { record, log, before, after } = await planning(place, `${TRIES}; ls "$STATE"/scratch`)
-    t.match(record, /guarded mode=plan guard=mount folder=overlay$/m)
-    t.strictSame(violationIn(record), ['.git/new', 'new'])
-    t.match(log, /memory\/new: Read-only file system/)
-    t.strictSame(after, before)
-  })
-
-  await t.test('with a mount inside', rootOnly, async (t) => {
-    const mounted = `for each; do [ "$last" = --root ] && root=$each; last=$each; done
-mkdir "$root/mounted"; mount -t tmpfs none "$root/mounted"; echo kept > "$root/mounted/kept"; exec "$@"`
-    const through = ['unshare', '--mount', 'sh', '-c', mounted, 'sh']
-    const place = await walledPlace(t, { settings, files, trust: true, through })
-    const { record, log } = await planning(place, TRIES)
-    t.match(record, 'guard=mount folder=overlay')
-    t.strictSame(violationIn(record), ['.git/new', 'new'])
-    t.match(log, /mounted\/new: Read-only file system/)
-    t.match(log, /^kept$/m)
-  })
 })
 
 /** A folder for the PATH with a `mount` that makes no overlay where the condition in a file beside it holds for its layer. */
@@ -253,33 +282,9 @@ fi
 exec ${mount} "$@"
 `
   program(bin, 'mount', text)
+  writeFileSync(join(bin, 'condition'), 'false')
   return bin
 }
-
-t.test('where an overlay cannot be made as it should', here, async (t) => {
-  for (const user of isRoot && isLong ? [undefined, 65534] : [undefined]) {
-    const bin = withoutOverlay(join(t.testdir({ bin: {} }), 'bin'))
-    const env = { PATH: `${bin}:${process.env.PATH}` }
-    const place = await walledPlace(t, { user, settings, files, trust: true, env })
-
-    await t.test('where it cannot keep its changes on the disk they are in memory', async (t) => {
-      writeFileSync(join(bin, 'condition'), '! mountpoint -q "$layer"')
-      const { record, before, after } = await planning(place, INSIDE)
-      t.match(record, 'guarded mode=plan guard=mount folder=overlay-in-memory')
-      t.strictSame(violationIn(record), NAMED)
-      t.strictSame(after, before)
-    })
-
-    await t.test('where none can be made the working folder is read-only', async (t) => {
-      writeFileSync(join(bin, 'condition'), 'true')
-      const { session, record, log, before, after } = await planning(place, INSIDE)
-      t.match(record, 'guarded mode=plan guard=mount folder=read-only')
-      t.match(log, /cannot create new: Read-only file system/)
-      t.equal(session.state, 'plan_ready')
-      t.strictSame(after, before)
-    })
-  }
-})
 
 t.test('a home folder in the workspace', here, async (t) => {
   const environment: Record<string, string | undefined> = { ...process.env }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
+import { isWithinStanding } from '../../src/runners/within-standing.ts'
 import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
 import { agentFiles, committed, plannedBy, reaches, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -9,6 +10,12 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ACP = `  acp: { kind: acp, command: ${JSON.stringify([process.execPath, bundledAcpAgent(), 'plain'])} }\n`
 const FRONT = '---\npaths:\n  - src/**\n  - "*.md"\n---\n\n'
+
+const STANDING = {
+  paths: ['docs/**', '**/*.md', 'tool?'],
+  commands: ['echo a'],
+  proof: ['test -e docs/a'],
+}
 
 const page = async (service: TestService, { case_id }: { case_id: string }) =>
   (await service.request('GET', `/case/${case_id}/session/1`, undefined, { accept: 'text/html' }))
@@ -181,21 +188,8 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
   t.equal(proved.length, 2, 'each ran once')
 })
 
-t.test('an intent within a standing intent is approved by it', async (t) => {
-  const standing = `standing:\n  - { paths: ['docs/**', '**/*.md', 'tool?'], commands: ['echo a'], proof: ['test -e docs/a'] }\n`
-  const work = 'mkdir -p docs; echo b > docs/a; echo x > docs/.envrc; echo done'
-  const agents = { one: { plan: 'exit 1', work }, two: { plan: 'exec sleep 100' } }
-  const files = agentFiles(agents, standing)
-  const service = await openTestService(t, { mount: false, files, trust: true })
-  committed(service.root)
-  const { id: case_id } = await must(service, 'POST', '/cases', { title: 'A case' })
-  const sessions = `/cases/${case_id}/sessions`
-  const within = {
-    intent: 'Do it.',
-    provider: 'one',
-    paths: ['docs/a*'],
-    proof: ['test -e docs/a'],
-  }
+t.test('an intent that allows more than the standing one is not within it', (t) => {
+  const intent = { text: 'Do it.', paths: ['docs/a*'], commands: [], proof: ['test -e docs/a'] }
   for (const wider of [
     { paths: ['docs/**', 'src/a'] },
     { paths: ['**'] },
@@ -208,17 +202,36 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
     { commands: ['echo'] },
     { proof: ['test -e docs/a', 'true'] },
     { proof: [] },
-  ]) {
-    const made = await must(service, 'POST', sessions, { ...within, ...wider })
-    t.match(made, { state: 'plan_ready' }, JSON.stringify(wider))
-    await must(service, 'POST', `${sessions}/${made.id}/abandon`)
+  ])
+    t.notOk(isWithinStanding({ ...intent, ...wider }, STANDING), JSON.stringify(wider))
+  const paths = ['docs', './docs/x/', 'docs/{a,b}', '{docs/x,docs}/{c,d}', 'README.md', 'src/*.md']
+  t.ok(isWithinStanding({ ...intent, paths, commands: ['echo a'] }, STANDING))
+  t.end()
+})
+
+t.test('an intent within a standing intent is approved by it', async (t) => {
+  const work = 'mkdir -p docs; echo b > docs/a; echo x > docs/.envrc; echo done'
+  const agents = { one: { plan: 'exit 1', work }, two: { plan: 'exec sleep 100' } }
+  const files = agentFiles(agents, `standing: [${JSON.stringify(STANDING)}]\n`)
+  const service = await openTestService(t, { mount: false, files, trust: true })
+  committed(service.root)
+  const { id: case_id } = await must(service, 'POST', '/cases', { title: 'A case' })
+  const sessions = `/cases/${case_id}/sessions`
+  const within = {
+    intent: 'Do it.',
+    provider: 'one',
+    paths: ['docs/a*'],
+    proof: ['test -e docs/a'],
   }
+  const wider = { ...within, paths: ['docs/**', 'src/a'] }
+  const waits = await must(service, 'POST', sessions, wider)
+  t.match(waits, { state: 'plan_ready' })
+  await must(service, 'POST', `${sessions}/${waits.id}/abandon`)
   const running = await must(service, 'POST', sessions, { type: 'investigating', provider: 'two' })
   const unsure = await must(service, 'POST', sessions, within)
   t.match(unsure, { state: 'plan_ready' }, 'an agent that runs may have sent it')
   for (const { id } of [unsure, running]) await must(service, 'POST', `${sessions}/${id}/abandon`)
-  const paths = ['docs', './docs/x/', 'docs/{a,b}', '{docs/x,docs}/{c,d}', 'README.md', 'src/*.md']
-  const made = await must(service, 'POST', sessions, { ...within, paths, commands: ['echo a'] })
+  const made = await must(service, 'POST', sessions, { ...within, commands: ['echo a'] })
   const ref = { case_id, id: made.id, path: `${sessions}/${made.id}` }
   t.match(made, { state: /approved|executing/ })
   await reaches(service, ref, 'complete')

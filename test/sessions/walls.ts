@@ -17,6 +17,7 @@ import { openSandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runBuilt } from '../fixtures/built-service.ts'
 import { inLongLane, isLong } from '../fixtures/full.ts'
 import { finished, git, must, planned, ran, step } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -191,14 +192,18 @@ const WRITES = {
 
 for (const [who, user, options] of people) {
   t.test(`the walls around a run of ${who}`, options, async (t) => {
-    const place = await walledPlace(t, { user, settings: "cache: ['~/projects', ~/new/cache]\n" })
+    const settings = "cache: ['~/projects', ~/new/cache]\n"
+    // a limit of 6 MiB for files, as on a full disk, and a file that is open
+    const through = ['bash', '-c', 'ulimit -f 6144; exec "$@" 40< /etc/hostname', 'bash']
+    const place = await walledPlace(t, { user, settings, through })
     const { service, places } = place
     const { HOME, OTHER, RECORDS, WORK: work } = places
     const write = (settings: string) =>
       writeFileSync(join(work, 'casefile.md'), `---\n${settings}\n---\n`)
     const left = () => processesNamed(`time.sleep(${SECONDS})`)
     /** `casefile doctor --trust`, run by the user of the service; returns what it showed. */
-    const trusted = async () => {
+    const trust = async () => {
+      if (user === undefined) return trusted(service)
       const { root, stateDir } = service
       const args = ['doctor', '--trust', '--yes', '--root', root, '--state-dir', stateDir]
       const { stdout, stderr } = await runBuilt(args, { HOME }, undefined, user)
@@ -262,7 +267,7 @@ for (const [who, user, options] of people) {
     ])
       git(work, '-c', 'safe.directory=*', ...words)
     t.match(
-      await trusted(),
+      await trust(),
       /Folders that runs may write to, in place of the usual caches:\n {2}"~\/projects"/,
     )
     const counted = await runAll(place, WRITES)
@@ -273,13 +278,27 @@ for (const [who, user, options] of people) {
     write('sandbox: none')
     const { walls: expected } = await must(service, 'GET', `${counted.ref.path}/approval`)
     t.match(expected, { guard: 'mount', writes: ['the working folder'] }, 'not trusted')
-    t.match(await trusted(), /can write and read whatever you can/)
+    t.match(await trust(), /can write and read whatever you can/)
     const free = await runAll(place, WRITES)
     t.match(free.text, /^Nothing limits the programs: they can do what you can/)
     t.strictSame(codesOf(free).slice(0, 5), [true, true, true, true, true])
     t.match(free.guarded, { guard: 'comparison', reason: 'casefile.md says so (sandbox: none)' })
 
     write('hide: []')
+    const prints = 'head -c 8M /dev/zero | tr "\\0" x'
+    const runbook = [step('ls -x /proc/self/fd'), step(prints), step('touch never')].join('\n')
+    const full = await ran(service, runbook)
+    const steps = full.events.filter(({ event_type }) => event_type === 'step_finished')
+    t.match(steps[0]?.payload, { exit: 0, tail: /^0 +1 +2 +3$/m }, 'no open file is inherited')
+    t.match(steps[1]?.payload, { exit: 0, truncated: true })
+    t.equal(steps.length, 2)
+    t.notMatch(full.session.output, 'step-3')
+    t.match(full.session, {
+      state: 'failed',
+      output:
+        /The run stopped: The change to 1-step-2\.log was not saved: the storage is full \(EFBIG\)\. Free space/,
+    })
+
     const ref = await planned(service, { runbook: step(`${HIDES}\nsleep 60`) })
     await must(service, 'POST', `${ref.path}/approve`)
     await until(() => left().length === 2)
@@ -328,25 +347,6 @@ async function runAll(
   assert.deepEqual({ guard: kind, reason, writes, hides, hosts: null }, said)
   return { ref, session, events, ended, guarded, text }
 }
-
-t.test('what the service gets from its parent', async (t) => {
-  // a limit of 6 MiB for files, as on a full disk, and a file that is open
-  const through = ['bash', '-c', 'ulimit -f 6144; exec "$@" 40< /etc/hostname', 'bash']
-  const { service } = await walledPlace(t, { through })
-  const prints = 'head -c 8M /dev/zero | tr "\\0" x'
-  const runbook = [step('ls -x /proc/self/fd'), step(prints), step('touch never')].join('\n')
-  const { session, events } = await ran(service, runbook)
-  const ends = events.filter(({ event_type }) => event_type === 'step_finished')
-  t.match(ends[0]?.payload, { exit: 0, tail: /^0 +1 +2 +3$/m }, 'no open file is inherited')
-  t.match(ends[1]?.payload, { exit: 0, truncated: true })
-  t.equal(ends.length, 2)
-  t.notMatch(session.output, 'step-3')
-  t.match(session, {
-    state: 'failed',
-    output:
-      /The run stopped: The change to 1-step-2\.log was not saved: the storage is full \(EFBIG\)\. Free space/,
-  })
-})
 
 t.test('where mounts are refused the session says so, and the run goes on', here, async (t) => {
   const service = await openTestService(t, { files: { bin: {} } })
