@@ -189,7 +189,7 @@ t.test('an intent is a plan like any other, without a run that plans', async (t)
 })
 
 t.test('an intent that allows more than the standing one is not within it', (t) => {
-  const intent = { text: 'Do it.', paths: ['docs/a*'], commands: [], proof: ['test -e docs/a'] }
+  const intent = { intent: 'Do it.', paths: ['docs/a*'], commands: [], proof: ['test -e docs/a'] }
   for (const wider of [
     { paths: ['docs/**', 'src/a'] },
     { paths: ['**'] },
