@@ -169,7 +169,7 @@ export async function openReadOnlyApp(
       ...readWebhooks(webhooks, new Map(webhooks.all().map((each) => [each.webhook.id, each]))),
       syncNotify: async () => {},
     }),
-    worktrees: only<HttpDeps['worktrees']>(readWorktrees(stateDir)),
+    worktrees: only<HttpDeps['worktrees']>(readWorktrees(stateDir, places)),
     now: () => new Date().toISOString(),
     newId: randomUUID,
     log,

@@ -88,14 +88,14 @@ async function candidatesOf(
 }
 
 async function unappliedWork(
-  { worktrees, layout, log }: HttpDeps,
+  { worktrees, log }: HttpDeps,
   { case: { workdir } }: CaseContents,
   sessions: readonly Session[],
 ): Promise<CaseFacts['unapplied']> {
   const isolated = sessions.filter(({ isolation }) => isolation === 'worktree')
   const found = await Promise.all(
     isolated.map(async (session) => {
-      const worktree = await worktrees.view(session, layout.root, workdir).catch((error) => {
+      const worktree = await worktrees.view(session, workdir).catch((error) => {
         log(`the worktree of session ${session.id} cannot be read: ${String(error)}`)
         return null
       })

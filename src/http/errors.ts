@@ -194,7 +194,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorSpec>> = {
     title: 'Conflict with the working folder',
     example: {
       detail:
-        'Nothing was changed: the branch casefile/sign-in-2 and main both changed src/token.js. Merge the branch in a terminal, or discard it and plan again from the present commit.',
+        'Nothing was changed: the branch casefile/sign-in-2 and main both changed src/token.js. Merge it in a terminal (git merge casefile/sign-in-2), or discard it and plan again from the present commit.',
       files: ['src/token.js'],
     },
   },

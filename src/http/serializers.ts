@@ -110,7 +110,7 @@ export async function serializeSession(
     provider: session.provider,
     origin: session.origin ?? 'service',
     isolation: session.isolation ?? null,
-    worktree: await service.worktrees.view(session, service.layout.root, contents.case.workdir),
+    worktree: await service.worktrees.view(session, contents.case.workdir),
     completed_at: session.completed_at,
     durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },
     usage,

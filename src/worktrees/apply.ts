@@ -17,6 +17,7 @@ import { type MemoryGit, openTreeGit } from '../sync/memory-git.ts'
 import { SyncStop } from '../sync/sync-stop.ts'
 import { createBlobs, type TreeChange, treeChanges } from '../sync/trees.ts'
 import { isInterrupted, moveTo, readTarget, recover } from '../sync/working-tree.ts'
+import { mergeCommand } from './worktree-texts.ts'
 
 interface Applied {
   /** The commit that the working folder is at now. */
@@ -125,7 +126,7 @@ async function mergedTree(git: MemoryGit, { head, theirs, branch, note }: Merge)
   const files = [...new Set(rest.filter((name) => name !== ''))]
   throw new AppError(
     'merge_conflict',
-    `Nothing was changed: the branch ${note.branch} and ${branch} both changed ${firstOf(files, 10)}. Merge the branch in a terminal, or discard it and plan again from the present commit.`,
+    `Nothing was changed: the branch ${note.branch} and ${branch} both changed ${firstOf(files, 10)}. Merge it in a terminal (${mergeCommand(note.branch) ?? 'git merge'}), or discard it and plan again from the present commit.`,
     { extra: { files } },
   )
 }

@@ -2,6 +2,7 @@
 
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
+import type { SettingsSource } from '../settings/trusted-settings.ts'
 import { workingFolder } from '../settings/workdir.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import {
@@ -48,7 +49,13 @@ export interface WorktreeView {
 
 export interface WorktreeReaders {
   /** Null for a session that has had no worktree. The working folder may have the branch of one that is gone. */
-  view(session: Session, root: string, workdir: string | null): Promise<WorktreeView | null>
+  view(session: Session, workdir: string | null): Promise<WorktreeView | null>
+}
+
+/** Where the working folders are. */
+export interface Workspace {
+  root: string
+  settings: SettingsSource
 }
 
 const GOOD_FOR_MS = 1000
@@ -57,6 +64,7 @@ const MAX_NAMES = 100
 export function createWorktreeViews(
   notes: WorktreeNotes,
   isRunningHere: (sessionId: string) => boolean,
+  { root, settings }: Workspace,
 ) {
   const cache = new Map<string, { at: number; of: string; view: Promise<WorktreeView> }>()
 
@@ -117,12 +125,13 @@ export function createWorktreeViews(
   }
 
   /** Of a session without a worktree on this machine. */
-  function ofTrail({ id, trail }: Session, root: string, workdir: string | null) {
+  function ofTrail({ id, trail }: Session, workdir: string | null) {
     const { branch, base } = lastOf(trail, 'worktree_made')?.fields ?? {}
     if (typeof branch !== 'string' || typeof base !== 'string') return null
     const commit = lastOf(trail, 'worktree_committed')?.fields.commit
-    return recent(id, [branch, base, commit, root, workdir], async () => {
-      const top = await workingFolder(root, workdir, new Set()).catch(() => null)
+    return recent(id, [branch, base, commit, workdir], async () => {
+      const { folders } = await settings()
+      const top = await workingFolder(root, workdir, folders).catch(() => null)
       // a branch of that name may be of another session by now
       const isItsOwn = top !== null && (await isUnmerged(top, branch, commit))
       return {
@@ -140,10 +149,10 @@ export function createWorktreeViews(
   return {
     fresh,
     lately,
-    async of(session: Session, root: string, workdir: string | null): Promise<WorktreeView | null> {
+    async of(session: Session, workdir: string | null): Promise<WorktreeView | null> {
       if (session.isolation !== 'worktree') return null
       const note = await notes.read(session.id)
-      return note === null ? ofTrail(session, root, workdir) : lately(note)
+      return note === null ? ofTrail(session, workdir) : lately(note)
     },
     forget: (sessionId: string) => void cache.delete(sessionId),
   }
@@ -175,6 +184,6 @@ function stateOf(
 }
 
 /** The parts that only read. */
-export function readWorktrees(stateRoot: string): WorktreeReaders {
-  return { view: createWorktreeViews(openWorktreeNotes(stateRoot), () => false).of }
+export function readWorktrees(stateRoot: string, workspace: Workspace): WorktreeReaders {
+  return { view: createWorktreeViews(openWorktreeNotes(stateRoot), () => false, workspace).of }
 }

@@ -20,9 +20,9 @@ import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
 import { applyBranch, recoverApply } from './apply.ts'
-import { createWorktreeViews, type WorktreeReaders } from './worktree-view.ts'
+import { createWorktreeViews, type Workspace, type WorktreeReaders } from './worktree-view.ts'
 
-export interface WorktreesDeps {
+export interface WorktreesDeps extends Workspace {
   state: StateFolder
   store: Pick<Store, 'read' | 'appendHistory'>
   /** Sessions that plan or work in this process. */
@@ -62,7 +62,7 @@ interface Asked {
 export function createWorktrees(deps: WorktreesDeps): Worktrees {
   const { store, state } = deps
   const notes = openWorktreeNotes(state.root)
-  const views = createWorktreeViews(notes, deps.isRunningHere)
+  const views = createWorktreeViews(notes, deps.isRunningHere, deps)
   const order = createKeyedMutex()
   const applied: WorktreeNote[] = []
 

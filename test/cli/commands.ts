@@ -109,8 +109,12 @@ t.test('with a running service', async (t) => {
     ]) {
       t.match(await cli.run(...args), { code: 2, stderr: /needs a terminal.*--yes/ })
     }
+    await made('Loft', '--parent', id)
     const answers = [
-      [/Shed\nDelete this case with its sessions, proof and notes\? \[y\/N\]/, 'n'],
+      [
+        /Shed\nNot deleted: 1 sub-case \(Loft\)\.\nDelete this case with its sessions, proof and notes\? \[y\/N\]/,
+        'n',
+      ],
     ] as const
     t.match(await cli.runWith({ answers }, 'delete', 'shed'), {
       code: 6,

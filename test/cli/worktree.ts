@@ -1,18 +1,19 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 
 t.test('the work of an isolated session in the terminal', async (t) => {
-  const cli = cliHere(t)
+  const cli = cliHere(t, { 'casefile.md': '---\n---\n' })
   const { root } = cli
   git(root, 'init', '-q', '-b', 'main')
   writeFileSync(join(root, '.gitignore'), '/memory/\n')
   commit(root)
   await cli.serve()
-  const begin = async (title: string, file: string) => {
-    const { json: made } = await cli.run('new', title, '--json')
+  const begin = async (title: string, file: string, ...options: string[]) => {
+    const { json: made } = await cli.run('new', title, ...options, '--json')
+    t.match(await cli.run('doctor', '--trust', '--yes'), { code: 0 })
     const book = `\`\`\`sh run\necho paint > ${file}\n\`\`\`\n`
     writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
     const started = await cli.run('start', made.id, '--isolation', 'worktree')
@@ -55,8 +56,18 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   await t.test(
     'what is discarded stays on its branch, which is named until it is merged',
     async (t) => {
-      await begin('Blue wall', 'wall.txt')
+      const code = join(root, '..', 'code')
+      mkdirSync(code)
+      git(code, 'init', '-q', '-b', 'main')
+      writeFileSync(join(code, 'wall.txt'), 'bricks')
+      commit(code)
+      await begin('Blue wall', 'wall.txt', '--workdir', code)
       await cli.run('approve', 'wall', '--yes')
+      writeFileSync(join(code, 'wall.txt'), 'stones')
+      commit(code)
+      const conflict = await cli.run('session', 'apply', 'wall', '--yes')
+      t.match(conflict, { code: 1, stderr: /git merge casefile\/blue-wall-1/ })
+      git(code, 'reset', '-q', '--hard', 'HEAD~')
       await cli.run('session', 'discard', 'wall', '--yes')
       const missing =
         /work of session 1 is not in main, its worktree was discarded: 1 commit on casefile\/blue-wall-1\./
@@ -77,8 +88,9 @@ t.test('the work of an isolated session in the terminal', async (t) => {
         /Not deleted: the branch casefile\/blue-wall-1 of .*\n {2}git branch -D 'casefile\/blue-wall-1'\n/,
       )
       t.notMatch(deleted.shown, 'worktree remove')
-      git(root, 'merge', '-q', 'casefile/blue-wall-1')
-      t.notMatch((await cli.run('prove', 'wall')).stderr, missing)
+      git(code, 'merge', '-q', 'casefile/blue-wall-1')
+      // a view is kept for a second
+      while (missing.test((await cli.run('prove', 'wall')).stderr));
       t.match((await cli.run('delete', 'wall', '--yes')).stderr, /^$/)
     },
   )

@@ -1,6 +1,9 @@
 import { Command } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
+import { itemsOf } from '../../client/pages.ts'
+import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionHeadJson } from '../../http/schemas/session.ts'
-import { counted } from '../../model/amounts.ts'
+import { counted, firstOf } from '../../model/amounts.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { quoteForShell } from '../../runners/shell-quote.ts'
 import { caseArgument, explain } from '../command.ts'
@@ -38,7 +41,10 @@ async function run(context: CommandContext, name: string, { yes }: Options): Pro
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body
   const what = `${id.slice(0, 8)}  ${visibleText(title)}`
-  const left = (await sessionsOf(client, id)).flatMap(leftBehind)
+  const left = [
+    ...(await subCases(client, id)),
+    ...(await sessionsOf(client, id)).flatMap(leftBehind),
+  ].map((line) => visibleText(line))
   const stays = left.map((line) => `${line}\n`).join('')
   const question = `${what}\n${stays}Delete this case with its sessions, proof and notes? [y/N] `
   if (!(await isAgreed(context, { yes, question }))) {
@@ -51,6 +57,14 @@ async function run(context: CommandContext, name: string, { yes }: Options): Pro
   return EXIT.done
 }
 
+async function subCases(client: ApiReader, id: string): Promise<string[]> {
+  const titles: string[] = []
+  for await (const { parent, title } of itemsOf<CaseJson>(client, '/cases'))
+    if (parent === id) titles.push(title)
+  const count = counted(titles.length, 'sub-case')
+  return titles.length === 0 ? [] : [`Not deleted: ${count} (${firstOf(titles, 5)}).`]
+}
+
 /** What a session has outside the record, which stays, and how to remove it. */
 function leftBehind({ number, worktree }: SessionHeadJson): string[] {
   const { path = null, head = null, branch = '', ahead = 0 } = worktree ?? {}
@@ -60,5 +74,5 @@ function leftBehind({ number, worktree }: SessionHeadJson): string[] {
     `Not deleted: ${what} ${branch} of session ${number} (${counted(ahead, 'commit')} to apply). To remove:`,
     ...(path === null ? [] : [`  git worktree remove ${quoteForShell(path)}`]),
     ...(head === null ? [] : [`  git branch -D ${quoteForShell(branch)}`]),
-  ].map((line) => visibleText(line))
+  ]
 }

@@ -8,6 +8,7 @@ import {
   applyObjection,
   applyText,
   discardText,
+  mergeCommand,
   standingText,
 } from '../../../worktrees/worktree-texts.ts'
 import { caseArgument, explain, sessionArgument } from '../../command.ts'
@@ -34,7 +35,12 @@ export function applyCommand(): Command {
       withService(options, async (context) => {
         const session = await isolatedSession(context, name, word)
         const objection = applyObjection(session.worktree)
-        if (objection !== null) throw new AppError('wrong_state', objection)
+        if (objection !== null) {
+          const { conflicts, branch } = session.worktree
+          const merge = conflicts.length === 0 ? null : mergeCommand(branch)
+          const next = merge === null ? '' : `\nNext: ${merge}, or ${discarding(session)}`
+          throw new AppError('wrong_state', `${objection}${next}`)
+        }
         if (!(await isSure(context, session, options, applyText(session.worktree))))
           return EXIT.notApproved
         const { commit }: AppliedJson = await send(context, session, 'apply')
@@ -44,9 +50,7 @@ export function applyCommand(): Command {
           context.terminal.print(
             `applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`,
           )
-          context.terminal.say(
-            `Next: casefile session discard ${session.case_id.slice(0, 8)} ${session.number}`,
-          )
+          context.terminal.say(`Next: ${discarding(session)}`)
         }
         return EXIT.done
       }),
@@ -86,6 +90,10 @@ export function discardCommand(): Command {
     examples: [['casefile session discard c12d 2', 'Read what is removed and what stays.']],
     exits: [EXIT.unknown, EXIT.notApproved],
   })
+}
+
+function discarding({ case_id, number }: Isolated): string {
+  return `casefile session discard ${case_id.slice(0, 8)} ${number}`
 }
 
 type Isolated = SessionJson & { worktree: WorktreeJson }
