@@ -254,16 +254,7 @@ async function open(
   const find = () =>
     findWorkspaceProblems({ root, settings, installedAgents, scan, database, environment })
   const problems = createWorkspaceProblems({ find, publisher, log })
-  const worktrees = createWorktrees({
-    root,
-    settings,
-    state,
-    store: records,
-    isRunningHere,
-    sessions,
-    now,
-    log,
-  })
+  const worktrees = createWorktrees(folders, { store: records, isRunningHere, sessions, now, log })
   const sync = createGitSync({
     layout,
     stateDir: state.root,

@@ -135,17 +135,10 @@ export function stateDirOption(): Option {
 }
 
 /** An option that takes several values: repeated, or separated by commas. */
-export function listOption(
-  flags: string,
-  description: string,
-  valuesOf = (text: string) => [text],
-): Option {
-  const collect = (text: string, before: string[] = []) => [
-    ...before,
-    ...text
-      .split(',')
-      .filter((each) => each !== '')
-      .flatMap(valuesOf),
+export function listOption(flags: string, description: string): Option {
+  const collect = (text: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    ...text.split(',').filter((each) => each !== ''),
   ]
   return new Option(flags, description).argParser(collect)
 }

@@ -4,6 +4,7 @@ import { Option } from 'commander'
 import type { ApiReader } from '../client/client.ts'
 import { type CaseFieldRow, FIELD_LIST, FILTERED, type NamedField } from '../model/case-fields.ts'
 import { usualEndings } from '../model/outcomes.ts'
+import { KNOWN_PROOF_TYPES } from '../model/suggested-values.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { realFolder } from '../settings/workdir.ts'
 import { workspaceFoldersIn } from '../settings/workspace-folders.ts'
@@ -38,12 +39,14 @@ export async function fieldValues(
   return values
 }
 
+const PROOF_TYPE = { name: 'proof type', known: KNOWN_PROOF_TYPES as readonly string[] }
+
 /** Says which values are allowed, but may be mistakes. */
 export async function sayUnusual(
   { terminal, workspace }: ReadContext,
   { workdir, provider, ...values }: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  for (const { name, known } of FIELD_LIST) {
+  for (const { name, known } of [...FIELD_LIST, PROOF_TYPE]) {
     const value = values[name]
     if (typeof value === 'string' && known && !known.includes(value))
       terminal.warn(`note: ${visibleText(value)} is no usual ${name}, such as ${known.join(', ')}`)
@@ -52,7 +55,7 @@ export async function sayUnusual(
     // loaded only here, because it loads all agents
     const { listProviders } = await import('../sessions/providers.ts')
     const settings = await workspaceFoldersIn(workspace, terminal.warn).settings()
-    const names = [...listProviders(settings).map(({ id }) => id), ...settings.faulty]
+    const names = listProviders(settings).map(({ id }) => id)
     if (!names.includes(provider))
       terminal.warn(
         `note: sessions cannot start before casefile.md defines ${visibleText(provider)}; providers are ${names.join(', ')}`,
@@ -67,20 +70,17 @@ export async function sayUnusual(
 
 /** The options that filter lists of cases. */
 export function filterOptions(): Option[] {
-  return FILTERED.map((field) => {
-    const { filter, example } = field
-    const about = `Only cases with this ${filter}, such as ${example}.`
-    return listOption(`--${filter} <${filter}>`, about, (text) => meantValues(field, text))
-  })
+  return FILTERED.map(({ filter, example }) =>
+    listOption(`--${filter} <${filter}>`, `Only cases with this ${filter}, such as ${example}.`),
+  )
 }
 
 /** The values that a person means: `wont-fix` is the state WONT_FIX, and the outcome WontFix. */
-function meantValues({ name, known, values }: NamedField, text: string): string[] {
+export function meantValues({ name, known, values }: NamedField, text: string): string[] {
   const letters = (each: string) => each.toLowerCase().replace(/[^a-z]/g, '')
-  const endings = name === 'outcome' ? ['bug', 'feature'].flatMap(usualEndings) : []
-  const found = [
-    ...(values ?? known ?? []).filter((each) => letters(each) === letters(text)),
-    ...endings.filter(({ word }) => word === text.toLowerCase()).map(({ outcome }) => outcome),
-  ]
-  return found.length > 0 ? [...new Set(found)] : [text]
+  const same = (values ?? known ?? []).filter((each) => letters(each) === letters(text))
+  if (same.length > 0 || name !== 'outcome') return same.length > 0 ? same : [text]
+  const endings = ['bug', 'feature'].flatMap(usualEndings)
+  const meant = endings.filter(({ word }) => word === text.toLowerCase())
+  return meant.length > 0 ? meant.map(({ outcome }) => outcome) : [text]
 }

@@ -14,7 +14,7 @@ export async function approvalJson(
   service: HttpDeps,
   contents: CaseContents,
   session: Session,
-  { soonSeen = false, withPlans = false } = {},
+  { soon_seen, plans }: { soon_seen?: 'true' | undefined; plans?: 'true' | undefined },
 ): Promise<ApprovalViewJson> {
   const json = await serializeSession(service, contents, session)
   const facts = await sessionFacts(service, contents, session, json)
@@ -28,13 +28,13 @@ export async function approvalJson(
   return {
     plan_sha256: json.plan_sha256,
     plan_unchanged: isPlanUnchanged(session.trail),
-    ...(withPlans && {
+    ...(plans && {
       plans: await planHistory(service.plans, session, {
         plan: json.plan,
         savedAt: savedAt(service, json),
       }),
     }),
-    seen: await service.seenPlans[soonSeen ? 'isSoonSeen' : 'isSeen'](session),
+    seen: await service.seenPlans[soon_seen ? 'isSoonSeen' : 'isSeen'](session),
     summary: summary.text,
     plan_errors: plan.errors,
     objection: summary.objection ?? untrusted ?? unreachable,

@@ -68,9 +68,12 @@ export function attentionOf(
   gate: Gate = gateOf(contents),
 ): Attention | null {
   const plan = waitingPlans(contents).at(-1)
-  if (plan)
-    return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
-  if (contents.problems.length > 0) return attentionTo('problem', problemText(contents))
+  const problem = contents.problems.length > 0 ? problemText(contents) : null
+  if (plan) {
+    const text = `the plan of session ${plan.number} waits for approval`
+    return attentionTo('plan', problem === null ? text : `${text}; ${problem}`, plan)
+  }
+  if (problem !== null) return attentionTo('problem', problem)
   const state = shownState(contents)
   if (isClosedState(state)) return null
   if (state === 'NEEDS_USER_INPUT') return attentionTo('question', reasonText(contents))

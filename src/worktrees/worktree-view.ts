@@ -2,8 +2,8 @@
 
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
-import type { SettingsSource } from '../settings/trusted-settings.ts'
 import { workingFolder } from '../settings/workdir.ts'
+import type { FoundFolders } from '../settings/workspace-folders.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import {
   openWorktreeNotes,
@@ -52,11 +52,7 @@ export interface WorktreeReaders {
   view(session: Session, workdir: string | null): Promise<WorktreeView | null>
 }
 
-/** Where the working folders are. */
-export interface Workspace {
-  root: string
-  settings: SettingsSource
-}
+export type Workspace = Pick<FoundFolders, 'root' | 'settings'>
 
 const GOOD_FOR_MS = 1000
 const MAX_NAMES = 100
@@ -104,17 +100,13 @@ export function createWorktreeViews(
   }
 
   /** Each git takes a part of a second from other answers, so several pages share one look. */
-  function recent(
-    sessionId: string,
-    key: readonly unknown[],
-    read: () => Promise<WorktreeView>,
-  ): Promise<WorktreeView> {
+  function recent(id: string, key: readonly unknown[], read: () => Promise<WorktreeView>) {
     const of = JSON.stringify(key)
-    const known = cache.get(sessionId)
+    const known = cache.get(id)
     if (known?.of === of && performance.now() - known.at < GOOD_FOR_MS) return known.view
     const view = read()
-    cache.set(sessionId, { at: performance.now(), of, view })
-    view.catch(() => cache.delete(sessionId))
+    cache.set(id, { at: performance.now(), of, view })
+    view.catch(() => cache.delete(id))
     return view
   }
 

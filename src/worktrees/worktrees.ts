@@ -14,16 +14,15 @@ import type { Session } from '../model/session.ts'
 import { hasEnded } from '../model/session-state.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
+import type { WorkspaceFolders } from '../settings/workspace-folders.ts'
 import { openWorktreeNotes, type WorktreeNote, worktreePaths } from '../snapshots/worktree-notes.ts'
 import { commitsOnlyOn, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { looseFiles } from '../snapshots/worktree-status.ts'
-import type { StateFolder } from '../state/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
 import { applyBranch, recoverApply } from './apply.ts'
-import { createWorktreeViews, type Workspace, type WorktreeReaders } from './worktree-view.ts'
+import { createWorktreeViews, type WorktreeReaders } from './worktree-view.ts'
 
-export interface WorktreesDeps extends Workspace {
-  state: StateFolder
+export interface WorktreesDeps {
   store: Pick<Store, 'read' | 'appendHistory'>
   /** Sessions that plan or work in this process. */
   isRunningHere(sessionId: string): boolean
@@ -59,10 +58,10 @@ interface Asked {
   head?: string | undefined
 }
 
-export function createWorktrees(deps: WorktreesDeps): Worktrees {
-  const { store, state } = deps
-  const notes = openWorktreeNotes(state.root)
-  const views = createWorktreeViews(notes, deps.isRunningHere, deps)
+export function createWorktrees(folders: WorkspaceFolders, deps: WorktreesDeps): Worktrees {
+  const { store } = deps
+  const notes = openWorktreeNotes(folders.state.root)
+  const views = createWorktreeViews(notes, deps.isRunningHere, folders)
   const order = createKeyedMutex()
   const applied: WorktreeNote[] = []
 
@@ -89,7 +88,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
 
   /** Commits everything that can be. */
   async function keepNow(note: WorktreeNote, session: Session): Promise<WorktreeNote> {
-    const { note: kept } = await readable(note, keepWork({ state }, note, session))
+    const { note: kept } = await readable(note, keepWork(folders, note, session))
     await notes.write(kept)
     return kept
   }

@@ -65,6 +65,7 @@ t.test('with a running service', async (t) => {
     })
     t.match(await cli.run('prove', 'require', 'gate', 'Looks right (screenshot, optional)'), {
       stdout: /· Looks right \(screenshot, optional\)\n/,
+      stderr: '',
     })
     const seen = [
       'prove',
@@ -79,6 +80,10 @@ t.test('with a running service', async (t) => {
     t.match((await cli.run(...seen)).json, { type: 'screenshot', required: false })
     t.match((await cli.run('prove', 'gate', 'gate')).stdout, /· Seen \(screenshot, optional\)\n/)
     t.match(readFileSync(file(id, 'case.md'), 'utf8'), '- [ ] Seen (screenshot)\n')
+    t.match(await cli.run('prove', 'require', 'gate', 'Fast (bench)'), {
+      code: 0,
+      stderr: /bench is no usual proof type, such as test-log,/,
+    })
   })
 
   await t.test('a new case is planned at once', async (t) => {
@@ -295,6 +300,7 @@ t.test('with a running service', async (t) => {
       code: 2,
       stderr: /no outcome "fxied"\. Did you mean fixed\?/,
     })
+    t.match(await cli.run('start', 'hedge'), { stderr: /stays RESOLVED; to reopen it: .*=open\n/ })
     t.match(await cli.run('set', 'hedge', 'state=open', 'reason=x', 'title=Hedges'), {
       stdout: /OPEN {2}Hedges\n/,
       stderr: 'title: Hedge → Hedges\nreason: none → x\n',

@@ -86,7 +86,7 @@ const table: Row[] = [
     }),
     'plan',
     2,
-    'the plan of session 2 waits for approval',
+    'the plan of session 2 waits for approval; sessions/2.md: m',
   ],
   [
     'a plan in a broken file is a problem',

@@ -41,10 +41,8 @@ async function run(context: CommandContext, name: string, { yes }: Options): Pro
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body
   const what = `${id.slice(0, 8)}  ${visibleText(title)}`
-  const left = [
-    ...(await subCases(client, id)),
-    ...(await sessionsOf(client, id)).flatMap(leftBehind),
-  ].map((line) => visibleText(line))
+  const sessions = await sessionsOf(client, id)
+  const left = [...(await subCases(client, id)), ...sessions.flatMap(leftBehind)].map(visibleText)
   const stays = left.map((line) => `${line}\n`).join('')
   const question = `${what}\n${stays}Delete this case with its sessions, proof and notes? [y/N] `
   if (!(await isAgreed(context, { yes, question }))) {
@@ -61,8 +59,8 @@ async function subCases(client: ApiReader, id: string): Promise<string[]> {
   const titles: string[] = []
   for await (const { parent, title } of itemsOf<CaseJson>(client, '/cases'))
     if (parent === id) titles.push(title)
-  const count = counted(titles.length, 'sub-case')
-  return titles.length === 0 ? [] : [`Not deleted: ${count} (${firstOf(titles, 5)}).`]
+  if (titles.length === 0) return []
+  return [`Not deleted: ${counted(titles.length, 'sub-case')} (${firstOf(titles, 5)}).`]
 }
 
 /** What a session has outside the record, which stays, and how to remove it. */

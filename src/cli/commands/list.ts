@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { partOfList } from '../../client/pages.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { ATTENTION_KINDS, isClosedState } from '../../model/attention.ts'
-import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
+import { FILTERED, type FilterName } from '../../model/case-fields.ts'
 import {
   NEED_LABELS,
   needYouText,
@@ -14,7 +14,7 @@ import {
 import { visibleText } from '../../model/visible-text.ts'
 import { countOption, explain, listOption } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
-import { filterOptions } from '../field-options.ts'
+import { filterOptions, meantValues } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { type Cell, table } from '../output/table.ts'
@@ -69,7 +69,10 @@ async function run(
   const { state, outcome, needs } = filters
   const hidesClosed = !(all || state || outcome)
   const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
-  const ofFields = FILTER_NAMES.map((name) => [name, filters[name]])
+  const ofFields = FILTERED.map((field) => {
+    const typed = filters[field.filter as FilterName]
+    return [field.filter, typed?.flatMap((text) => meantValues(field, text))]
+  })
   const wanted: Record<string, string[] | undefined> = {
     ...Object.fromEntries(ofFields),
     needs,
@@ -170,7 +173,7 @@ export function listText(
 }
 
 function cellsOf(
-  { id, state, outcome, title, needs, updated_at }: TriageRowJson,
+  { id, state, outcome, title, needs, problems, updated_at }: TriageRowJson,
   color: Terminal['color'],
 ): Cell[] {
   const tone = paintOf(STATE_GROUP_TONES[stateGroup(state, needs?.kind ?? null)], color)
@@ -182,7 +185,9 @@ function cellsOf(
     { text: visibleText(title), paint: isClosedState(state) ? color.dim : color.bold },
     {
       text: needs ? visibleText(needs.text) : '',
-      short: needs ? NEED_LABELS[needs.kind] : '',
+      short: needs
+        ? NEED_LABELS[needs.kind] + (needs.kind === 'plan' && problems > 0 ? ', problem' : '')
+        : '',
       paint: isBad ? color.red : tone,
     },
     { text: exact, short: state, paint: color.dim },

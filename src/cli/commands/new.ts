@@ -46,13 +46,15 @@ export function command(): Command {
 async function run(context: CommandContext, title: string, options: Options): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { prove = [], plan = false, use = false } = options
+  const checklist = parseRequirements(prove.join('\n'))
   const fields = {
     title,
     ...(await fieldValues(client, OFFERED, options)),
-    ...(prove.length === 0 ? {} : { checklist: parseRequirements(prove.join('\n')) }),
+    ...(prove.length === 0 ? {} : { checklist }),
   }
   const { body } = await client.request('POST', '/cases', { body: fields })
   await sayUnusual(context, options)
+  for (const { type } of checklist) await sayUnusual(context, { 'proof type': type })
   if (use) {
     const current = { folder: process.cwd(), case_id: body.id }
     await client.request('PUT', '/current-case', { body: current })

@@ -13,6 +13,7 @@ import {
   withReader,
   withService,
 } from '../context.ts'
+import { sayUnusual } from '../field-options.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
@@ -106,16 +107,18 @@ function requireCommand(): Command {
 }
 
 async function requireProof(
-  { client, terminal, json }: CommandContext,
+  context: CommandContext,
   name: string,
   text: string,
   { type, optional = false }: RequireOptions,
 ): Promise<ExitCode> {
+  const { client, terminal, json } = context
   const id = await resolveCase(client, name)
   const read = type === undefined ? parseRequirement(text, () => 'test-log') : null
   const item = read ?? { description: text, type, required: true }
   const body = { ...item, required: item.required && !optional }
   const answer = await client.request('POST', `/cases/${id}/proof/checklist`, { body })
+  await sayUnusual(context, { 'proof type': body.type })
   if (json) terminal.print(jsonText(answer.body))
   else terminal.print(gateText((await client.request('GET', `/cases/${id}/gate`)).body, terminal))
   return EXIT.done

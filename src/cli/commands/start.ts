@@ -1,10 +1,12 @@
 import { Command, Option } from 'commander'
 import type { ApiReader, Client } from '../../client/client.ts'
 import { changeMemory } from '../../client/memory-change.ts'
+import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type { CaseSetupJson } from '../../http/schemas/setup.ts'
 import type { StatusJson } from '../../http/schemas/status.ts'
 import { AppError } from '../../model/app-error.ts'
+import { isClosedState } from '../../model/attention.ts'
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { RUNBOOK_FILE } from '../../model/memory-name.ts'
 import { ISOLATIONS, OWN_PROVIDER } from '../../model/settings.ts'
@@ -102,6 +104,12 @@ async function run(context: CommandContext, name: string, options: Options): Pro
     throw usageError('--intent starts a new session: leave out --run-tests and --again.')
   }
   const id = await resolveCase(client, name)
+  const { type: caseType, state }: CaseJson = (await client.request('GET', `/cases/${id}`)).body
+  const chosen = type ?? usualSessionType(caseType)
+  if (isClosedState(state))
+    terminal.warn(
+      `note: this case stays ${state}; to reopen it: casefile set ${id.slice(0, 8)} state=open`,
+    )
   if (intent !== undefined) {
     const { startIntent } = await import('../follow/start-intent.ts')
     if (yes && paths === undefined)
@@ -115,7 +123,7 @@ async function run(context: CommandContext, name: string, options: Options): Pro
       ...(paths && { paths }),
       ...(proof && { proof }),
     }
-    const how = { type: type ?? (await usualType(client, id)), provider: named, note, isolation }
+    const how = { type: chosen, provider: named, note, isolation }
     return startIntent(context, id, { ...wanted, ...how }, { yes, detach })
   }
   const provider = runTests ? OWN_PROVIDER : named
@@ -126,7 +134,6 @@ async function run(context: CommandContext, name: string, options: Options): Pro
     else if (start?.plans_from === null) throw cannotPlan(id, start)
     planner ??= start?.provider
   }
-  const chosen = type ?? (await usualType(client, id))
   if (again === undefined && note === undefined && isolation === undefined)
     await requireNoneWaiting(client, id, { provider: planner, type: chosen })
   const body =
@@ -192,10 +199,6 @@ casefile.md has no steps, and no agent is to plan. Choose one:
   ${way}
   casefile open ${name} --edit           write a runbook into its description (casefile start --help shows one)`
   return new AppError('bad_request', text, { extra: { plans_from, tests } })
-}
-
-async function usualType(client: ApiReader, id: string): Promise<SessionType> {
-  return usualSessionType((await client.request('GET', `/cases/${id}`)).body.type)
 }
 
 async function failedSession(client: ApiReader, id: string, again: string | true): Promise<string> {

@@ -180,11 +180,7 @@ export const sessionEndpoints = [
     async handle({ c, service, params: { id, sid }, query }) {
       const contents = await service.store.read(id)
       const session = sessionOf(contents, sid)
-      const options = {
-        soonSeen: query.soon_seen === 'true',
-        withPlans: query.plans === 'true',
-      }
-      const json: ApprovalViewJson = await approvalJson(service, contents, session, options)
+      const json: ApprovalViewJson = await approvalJson(service, contents, session, query)
       return jsonWithETag(c, json)
     },
   }),

@@ -90,10 +90,12 @@ function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention })
 }
 
 /** What the label doesn't say already. */
-function reasonText({ kind, text, session }: Attention, fact: string | undefined): string {
+function reasonText({ kind, text }: Attention, fact: string | undefined): string {
   switch (kind) {
     case 'plan':
-      return [`session ${session}`, fact].filter(Boolean).join(' · ')
+      return [text.replace(/^the plan of (.*?) waits for approval/, '$1'), fact]
+        .filter(Boolean)
+        .join(' · ')
     case 'running':
       return [text, fact].filter(Boolean).join(' · ')
     case 'failed':

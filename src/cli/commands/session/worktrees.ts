@@ -35,22 +35,20 @@ export function applyCommand(): Command {
       withService(options, async (context) => {
         const session = await isolatedSession(context, name, word)
         const objection = applyObjection(session.worktree)
-        if (objection !== null) {
-          const { conflicts, branch } = session.worktree
-          const merge = conflicts.length === 0 ? null : mergeCommand(branch)
-          const next = merge === null ? '' : `\nNext: ${merge}, or ${discarding(session)}`
-          throw new AppError('wrong_state', `${objection}${next}`)
-        }
+        const { conflicts, branch, onto } = session.worktree
+        const discard = `casefile session discard ${session.case_id.slice(0, 8)} ${session.number}`
+        const next = `\nNext: ${mergeCommand(branch) ?? 'git merge'}, or ${discard}`
+        if (objection !== null)
+          throw new AppError('wrong_state', `${objection}${conflicts.length === 0 ? '' : next}`)
         if (!(await isSure(context, session, options, applyText(session.worktree))))
           return EXIT.notApproved
         const { commit }: AppliedJson = await send(context, session, 'apply')
-        const { onto } = session.worktree
         if (context.json) context.terminal.print(jsonText({ commit }))
         else {
           context.terminal.print(
             `applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`,
           )
-          context.terminal.say(`Next: ${discarding(session)}`)
+          context.terminal.say(`Next: ${discard}`)
         }
         return EXIT.done
       }),
@@ -90,10 +88,6 @@ export function discardCommand(): Command {
     examples: [['casefile session discard c12d 2', 'Read what is removed and what stays.']],
     exits: [EXIT.unknown, EXIT.notApproved],
   })
-}
-
-function discarding({ case_id, number }: Isolated): string {
-  return `casefile session discard ${case_id.slice(0, 8)} ${number}`
 }
 
 type Isolated = SessionJson & { worktree: WorktreeJson }
