@@ -1,11 +1,11 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { InboxJson } from '../../src/http/schemas/inbox.ts'
 import { openServer } from '../../src/serve.ts'
-import { startBuilt } from '../fixtures/built-service.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { connect } from '../fixtures/event-source.ts'
 import { step } from '../fixtures/session-client.ts'
@@ -123,13 +123,18 @@ t.test('one inbox for all workspaces', async (t) => {
 t.test('a service that was killed, and what else is at its port', async (t) => {
   const { dir, serve } = workspaces(t)
   const shop = await serve('shop')
-  const places = { root: join(dir, 'tools'), stateDir: join(dir, 'state', 'tools') }
-  mkdirSync(places.root)
-  const tools = await startBuilt(t, places)
+  const tools = await serve('tools')
   await makePlan(tools.url, 'Tidy')
   await (await watchInbox(t, shop.url)).until(({ items }) => items[0]?.kind === 'plan')
   const { port } = new URL(tools.url)
-  await tools.stop('SIGKILL')
+  // what a kill leaves: the record of a process that is gone
+  const [left, owner] = [join(dir, 'left'), join(tools.stateDir, 'owner.json')]
+  cpSync(tools.stateDir, left, { recursive: true })
+  await tools.close()
+  rmSync(tools.stateDir, { recursive: true })
+  renameSync(left, tools.stateDir)
+  const record = JSON.parse(readFileSync(owner, 'utf8'))
+  writeFileSync(owner, JSON.stringify({ ...record, pid: spawnSync('true').pid }))
   const asked: string[] = []
   const foreign = createServer((request, response) => {
     asked.push(request.url ?? '')

@@ -305,8 +305,10 @@ t.test(
       t.strictSame(known.map(wordsOf), told, name)
       if (times[n] !== null) t.equal(known[0]?.timestamp, times[n], `${name}: its time`)
     }
+    const after = await answers(app)
     const end = app.service.eventLog.last
     await app.restart()
+    t.strictSame(changed(after, await answers(app)), {})
     t.strictSame(await eventsAfter(app, end), [], 'once')
   },
 )
