@@ -1,3 +1,4 @@
+import { capital } from '../model/one-line.ts'
 import type { Ending } from './item.ts'
 import { oneLine } from './text.ts'
 
@@ -55,16 +56,12 @@ export function endingOf(
     .toLowerCase()
     .replace(/['\u2019]/g, '')
     .replace(/[-_\s]+/g, ' ')
-  const how = `${capitalized(words)} ${where}`
+  const how = `${capital(words)} ${where}`
   if (DONE.test(words)) return ended('done', { how, ...facts })
   if (DROPPED.test(words)) return ended('dropped', { how, ...facts })
   if (DUPLICATE.test(words)) return ended('duplicate', { how, ...facts })
   const state = OTHERS.find(([pattern]) => pattern.test(words))?.[1]
   return state ? { state, outcome: null, reason: how } : STILL_OPEN
-}
-
-function capitalized(words: string): string {
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
 /** The limit of the field, with room for the end of the sentence. */

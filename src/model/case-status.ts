@@ -3,6 +3,7 @@ import { type CaseContents, gateOf, shownState } from './case-contents.ts'
 import type { Gate } from './gate.ts'
 import { RUNBOOK_FILE } from './memory-name.ts'
 import { type Action, attachAct, nextAct, quoted, type Status } from './next-act.ts'
+import { capital } from './one-line.ts'
 import { countsAsVerified } from './proof.ts'
 import { objectionTo } from './proof-objections.ts'
 import { providerText, type Session } from './session.ts'
@@ -105,7 +106,7 @@ function about({ number }: Session) {
 /** The name of a file at its beginning stays as it is. */
 function sentence({ text }: Pick<Attention, 'text'>): string {
   const isFile = /^\S+\.md\b/.test(text)
-  const begun = isFile ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+  const begun = isFile ? text : capital(text)
   return /[.?!…]$/.test(text) ? begun : `${begun}.`
 }
 

@@ -31,6 +31,11 @@ export function oneLine(text: string): string {
     .trim()
 }
 
+/** The text with a capital letter at its beginning. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** Cuts a text, and never within a character. */
 export function bounded(text: string, most: number): string {
   if (text.length <= most) return text

@@ -1,5 +1,6 @@
 import { ATTENTION_KINDS, type AttentionKind } from './attention.ts'
 import type { CaseState } from './case-state.ts'
+import { capital } from './one-line.ts'
 
 /** The six groups in which people see cases, in list order: first what a person can act on. */
 export const STATE_GROUPS = ['waiting', 'blocked', 'running', 'open', 'parked', 'done'] as const
@@ -89,6 +90,5 @@ export function needYouText(count: number): string {
 export function stateLabel(state: string): string {
   if (state === 'WONT_FIX') return 'Won’t fix'
   if (state === 'NEEDS_USER_INPUT') return NEED_LABELS.question
-  const words = state.toLowerCase().replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return capital(state.toLowerCase().replaceAll('_', ' '))
 }

@@ -1,3 +1,4 @@
+import { capital } from './one-line.ts'
 import { visibleText } from './visible-text.ts'
 
 /** The fields of `guarded`, as read. */
@@ -26,10 +27,8 @@ export function expectedWallsText({
   hosts: readonly string[] | null
 }): string {
   const fields = { mode: 'work', guard, reason, ...places, ...(hosts && { hosts }) }
-  const text = wallsText(fields, 'before')
-  return text?.startsWith('can ')
-    ? `The programs ${text}.`
-    : `${text?.[0]?.toUpperCase()}${text?.slice(1)}.`
+  const text = wallsText(fields, 'before') ?? ''
+  return text.startsWith('can ') ? `The programs ${text}.` : `${capital(text)}.`
 }
 
 /** The same in a few words. */

@@ -2,6 +2,7 @@
 
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
+import { capital } from '../model/one-line.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { Job } from './job.ts'
@@ -84,5 +85,3 @@ export function busyError(
     { extra: { running } },
   )
 }
-
-const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1)

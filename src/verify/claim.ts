@@ -3,6 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type CaseContents, gateOf } from '../model/case-contents.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
+import { capital } from '../model/one-line.ts'
 import { planViolation, planViolationText } from '../model/plan-violation.ts'
 import { isBreaking } from '../model/problem.ts'
 import { countsAsVerified } from '../model/proof.ts'
@@ -166,7 +167,7 @@ function stateWords(state: Session['state']): string {
 
 /** Begins with a capital, and ends with a full stop. */
 function sentence(text: string): string {
-  return `${text[0]!.toUpperCase()}${text.slice(1)}.`
+  return `${capital(text)}.`
 }
 
 function signatureFailures(signature: ClaimedSession['signature'], isRequired: boolean): Failure[] {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { SyncResultJson } from '../../http/schemas/sync.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
+import { capital } from '../../model/one-line.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -100,8 +101,4 @@ function named(cases: SyncResultJson['sent']['cases']): string {
   const more =
     cases.length > MAX_NAMED ? ` and ${counted(cases.length - MAX_NAMED, 'more case')}` : ''
   return `: ${titles.join(', ')}${more}`
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

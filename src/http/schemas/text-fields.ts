@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { TAG, TAG_RULE } from '../../model/name-patterns.ts'
-import { isUpTo, lineFault } from '../../model/one-line.ts'
+import { capital, isUpTo, lineFault } from '../../model/one-line.ts'
 
 /**
  * Texts of requests with rules beyond a length. Clients in every language read the patterns from the API's
@@ -60,4 +60,4 @@ export function trimmedLine(max: number) {
 export const tag = z
   .string()
   .refine((text) => TAG.test(text), `expected ${TAG_RULE}`)
-  .meta({ pattern: TAG_PATTERN, description: `${TAG_RULE[0]!.toUpperCase()}${TAG_RULE.slice(1)}.` })
+  .meta({ pattern: TAG_PATTERN, description: `${capital(TAG_RULE)}.` })

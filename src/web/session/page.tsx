@@ -1,3 +1,4 @@
+import { capital } from '../../model/one-line.ts'
 import { providerText } from '../../model/session.ts'
 import { durationsText, runPartsText } from '../../model/session-durations.ts'
 import { hasEnded } from '../../model/session-state.ts'
@@ -265,6 +266,5 @@ function SessionStatus({ data }: { data: SessionPageData }) {
 
 /** How the programs of the run were kept away from the records. */
 function guardText({ fields }: LineWith<'guarded'>): string {
-  const text = wallsText(fields) ?? 'your files are read-only (mounts)'
-  return `${text[0]?.toUpperCase()}${text.slice(1)}`
+  return capital(wallsText(fields) ?? 'your files are read-only (mounts)')
 }

@@ -1,5 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { comparedParts, placeText, testsBeforeText } from '../../model/before-run-text.ts'
+import { capital } from '../../model/one-line.ts'
 import {
   foldRefused,
   refusedActions,
@@ -43,10 +44,6 @@ function BeforeAndAfter({ before }: { before: SessionPageData['json']['tests_bef
       {compared?.is_cut && <p class="muted small">Not all tests could be compared by name.</p>}
     </div>
   )
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 /** What was in the working folder before the first step. */

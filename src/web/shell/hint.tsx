@@ -1,3 +1,4 @@
+import { capital } from '../../model/one-line.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 
 interface HintProps {
@@ -16,7 +17,7 @@ export function Hint({ id, about, texts }: HintProps) {
       <summary aria-label={`More about ${about}`}>?</summary>
       <div>
         {shown.map((text) => (
-          <p>{visibleText(`${text!.charAt(0).toUpperCase()}${text!.slice(1)}`)}</p>
+          <p>{visibleText(capital(text!))}</p>
         ))}
       </div>
     </details>
