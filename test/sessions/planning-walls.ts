@@ -70,7 +70,7 @@ const INSIDE = `
 echo x > new; rm src/a.js; mv old moved; chmod 600 casefile.md
 mkdir -p node_modules/m; echo x > node_modules/m/i.js; mkdir empty; chmod 700 sub
 rm -r again; mkdir again; echo two > again/two; rm -r gone; ln -s nowhere linked
-ln -s "$WORK" "$TMPDIR/here"; echo x > "$TMPDIR/here/by-a-link"
+ln -sfn "$WORK" "$TMPDIR/here"; echo x > "$TMPDIR/here/by-a-link"
 umount -l "$WORK"; echo x > uncovered
 echo x > .git/hooks/post-commit; git branch other; git add new
 setsid sh -c 'while :; do echo x > late; echo x > "$TMPDIR/../late"; sleep 0.05; done' "$WORK/casefile-daemon" &
