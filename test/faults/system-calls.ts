@@ -91,7 +91,7 @@ t.test(
       ]
       for (const each of found) t.fail(`${each} (${where})`)
     }
-    t.ok(kills >= (isFull ? 200 : 3), `${kills} kills at a system call`)
+    t.ok(kills >= (isFull ? 150 : 3), `${kills} kills at a system call`)
     const events: Envelope[] = []
     const found = await differencesInEvents(ledger, service, {
       all: events,
