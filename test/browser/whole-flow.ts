@@ -264,6 +264,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
     await palette.waitFor({ state: 'detached' })
     await isFocused(page, '#menu > summary')
     await open('attach', 'Attach proof')
+    await palette.locator('a[href^="/case/"]').first().waitFor() // which comes later, and below it
     await page.keyboard.press('Enter')
     await palette.waitFor({ state: 'detached' })
     await page.locator('#attach-form').waitFor()

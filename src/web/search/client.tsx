@@ -138,7 +138,10 @@ function openSearch(): void {
   void search()
 }
 
-/** The cases as the service sends them, then what of the page has these letters, then the page with all results. */
+/**
+ * What of the page begins with these letters, so that no result that comes later takes its place under the finger; then
+ * the cases as the service sends them, what else of the page has the letters, and the page with all results.
+ */
 function optionsFor(query: string, cases: readonly Case[], here: readonly Option[]): Option[] {
   const found = cases.map(({ id, title, state, lines }) => ({
     title: visibleText(title),
@@ -146,10 +149,12 @@ function optionsFor(query: string, cases: readonly Case[], here: readonly Option
     line: lines?.[0] && visibleText(lines[0].text.trim()),
     href: casePage(id),
   }))
-  const letters = query.toLowerCase()
-  const fitting = here.filter(({ title }) => title.toLowerCase().includes(letters))
+  if (query === '') return [...found, ...here]
+  const place = ({ title }: Option) => title.toLowerCase().indexOf(query.toLowerCase())
+  const first = here.filter((option) => place(option) === 0)
+  const others = here.filter((option) => place(option) > 0)
   const all = { title: `All results for “${query}”`, detail: '', href: searchPage(query) }
-  return [...found, ...fitting, ...(query === '' ? [] : [all])]
+  return [...first, ...found, ...others, all]
 }
 
 /** What has a key on this page. Those of the header are places. */
