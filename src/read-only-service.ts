@@ -155,7 +155,7 @@ export async function openReadOnlyApp(
       walls: () => Promise.reject(new AppError('stopping', 'Only a running service knows that.')),
     }),
     comments: only<HttpDeps['comments']>({}),
-    seenPlans: only<HttpDeps['seenPlans']>({ isSeen: async () => false }),
+    seenPlans: only<HttpDeps['seenPlans']>({ isSeen: () => false }),
     conversations: only<HttpDeps['conversations']>({
       notUnderstood: { add: ignore, list: () => [] },
       ofSession: (id) =>

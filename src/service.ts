@@ -172,7 +172,8 @@ async function open(
   // derived from the cases
   const index = createIndexFile({ layout, lists, ownership, limits, log })
   undo.add(() => Promise.all([index.close(), search.close()]))
-  const { consoleAddress, seenPlans } = createConsoleUse(sessionTexts)
+  const { consoleAddress, seenPlans } = createConsoleUse()
+  const notified = { settings, environment, redactor, catalog, seenPlans, sessionTexts }
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -181,7 +182,7 @@ async function open(
     log,
     version: build.version,
     consoleAddress,
-    notify: createNotifyDeps({ root, settings, environment, redactor, catalog, seenPlans }),
+    notify: createNotifyDeps({ root, ...notified }),
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
@@ -369,11 +370,7 @@ async function open(
     search,
     watching: refresher.health,
     watched: refresher.watched,
-    start: {
-      indexed,
-      begun,
-      stage: () => stage,
-    },
+    start: { indexed, begun, stage: () => stage },
     now,
     newId,
     operator,

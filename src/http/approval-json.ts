@@ -34,7 +34,7 @@ export async function approvalJson(
         savedAt: savedAt(service, json),
       }),
     }),
-    seen: await service.seenPlans[soon_seen ? 'isSoonSeen' : 'isSeen'](session),
+    seen: await service.seenPlans[soon_seen ? 'isSoonSeen' : 'isSeen'](session, json.plan_sha256),
     summary: summary.text,
     plan_errors: plan.errors,
     objection: summary.objection ?? untrusted ?? unreachable,

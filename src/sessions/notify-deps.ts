@@ -2,7 +2,9 @@
 
 import { basename, resolve } from 'node:path'
 import { currentBranch } from '../git/repository-folders.ts'
+import { sha256 } from '../markdown/session-file.ts'
 import type { Problem } from '../model/problem.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
 import { type NotifyTarget, SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { waitingOf } from '../model/waiting.ts'
 import type { TrustedSettings } from '../settings/trusted-settings.ts'
@@ -20,10 +22,11 @@ interface NotifyParts {
   redactor: Redactor
   catalog: Pick<Catalog, 'folder'>
   seenPlans: Pick<SeenPlans, 'isSoonSeen'>
+  sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
 }
 
 export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
-  const { root, settings, environment, redactor, catalog, seenPlans } = parts
+  const { root, settings, environment, redactor, catalog, seenPlans, sessionTexts } = parts
   return {
     environment,
     workspace: basename(root),
@@ -39,7 +42,9 @@ export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
       if (waiting?.kind !== kind || waiting.session_id !== session_id)
         return 'it no longer waits, so nothing was sent'
       const session = contents?.sessions.find(({ id }) => id === session_id)
-      const isSeen = kind === 'plan' && session && (await seenPlans.isSoonSeen(session))
+      if (kind !== 'plan' || !session) return null
+      const { plan } = await sessionTexts(case_id, session)
+      const isSeen = await seenPlans.isSoonSeen(session, sha256(plan))
       return isSeen ? 'the plan was seen, so nothing was sent' : null
     },
   }

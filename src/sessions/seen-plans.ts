@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { sha256 } from '../markdown/session-file.ts'
 import type { ConsoleAddress } from '../model/console-address.ts'
-import type { Session, SessionTexts } from '../model/session.ts'
+import type { Session } from '../model/session.ts'
 
 /** A page that has the focus shows a new plan, and says so, within this time. */
 const SHOWN_MS = 1_000
@@ -11,23 +10,16 @@ const MAX_KEPT = 500
 /** The plans that a person has seen, which nothing announces again. In memory only; it approves nothing. */
 export interface SeenPlans {
   add(session: Session, plan_sha256: string): void
-  /** Whether the present plan was seen. */
-  isSeen(session: Session): Promise<boolean>
+  isSeen(session: Session, plan_sha256: string | null): boolean
   /** The same. While a console is in use, waits a moment for a page that is about to show it. */
-  isSoonSeen(session: Session): Promise<boolean>
+  isSoonSeen(session: Session, plan_sha256: string | null): Promise<boolean>
 }
 
-export function createConsoleUse(
-  sessionTexts: (caseId: string, session: Session) => Promise<SessionTexts>,
-): { consoleAddress: ConsoleAddress; seenPlans: SeenPlans } {
+export function createConsoleUse(): { consoleAddress: ConsoleAddress; seenPlans: SeenPlans } {
   const consoleAddress: ConsoleAddress = { url: null }
   const seen = new Map<string, string>()
 
-  async function isSeen(session: Session): Promise<boolean> {
-    const hash = seen.get(session.id)
-    if (hash === undefined) return false
-    return hash === sha256((await sessionTexts(session.case_id, session)).plan)
-  }
+  const isSeen: SeenPlans['isSeen'] = ({ id }, plan_sha256) => seen.get(id) === plan_sha256
 
   const seenPlans: SeenPlans = {
     add({ id }, plan_sha256) {
@@ -36,10 +28,10 @@ export function createConsoleUse(
       if (seen.size > MAX_KEPT) seen.delete(seen.keys().next().value!)
     },
     isSeen,
-    async isSoonSeen(session) {
+    async isSoonSeen(session, plan_sha256) {
       const end = Date.now() + (consoleAddress.url === null ? 0 : SHOWN_MS)
       for (;;) {
-        if (await isSeen(session)) return true
+        if (isSeen(session, plan_sha256)) return true
         if (Date.now() >= end) return false
         await delay(LOOK_MS)
       }

@@ -85,7 +85,7 @@ export const conversationEndpoints = [
     responses: {
       200: { description: 'The session, whose plan waits for approval.', json: session },
     },
-    errors: [...FILE_ERRORS, 'bad_request', 'wrong_state'],
+    errors: [...FILE_ERRORS, 'already_active', 'bad_request', 'wrong_state'],
     notOfService: 'propose plan',
     async handle({ c, service, params: { id }, body: { plan, hypothesis, ...agent } }) {
       const proposed = await service.conversations.propose(
