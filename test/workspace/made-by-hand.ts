@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { listen } from '../fixtures/published-events.ts'
+import { until } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -316,6 +317,8 @@ t.test('without its state folder the service answers the same of all cases', asy
     const asked = ['/cases', '/triage', `/cases/${other}`, ...paths]
     return Promise.all(asked.map(async (path) => (await app.request('GET', path)).json))
   }
+  // soon after the first case of a workspace, a list may be answered before the watch began
+  await until(async () => (await app.request('GET', '/cases')).json.length === 2)
   const before = await all()
   await app.close()
   rmSync(app.stateDir, { recursive: true })
