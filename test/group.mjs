@@ -2,10 +2,15 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 
 // a place in the source costs much at each assertion; who runs a file alone sees it
 process.setSourceMapsEnabled(false)
+
+// most code of the short lane runs a few times: V8 spends a tenth of the time on making it fast. Later versions count otherwise
+const isCold = process.env.CASEFILE_TEST_LONG !== '1' && process.version.startsWith('v20.')
+if (isCold) setFlagsFromString('--interrupt-budget=1000000')
 
 // of what no test awaits: the group has failed, and goes on
 process.on('uncaughtException', (error) => t.threw(error))

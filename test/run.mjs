@@ -6,9 +6,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BUILT, buildPrograms, ROOT } from './build.mjs'
+import { buildPrograms, ROOT } from './build.mjs'
 import './build-tap.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
+import { withFoldersInMemory } from './memory.mjs'
 import { testFiles } from './test-files.mjs'
 
 /** So many bytes of test files run in one process: one that has only loaded tap and the service took a second of CPU. */
@@ -17,14 +18,15 @@ const GROUP_BYTES = 150_000
 const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
 /** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */
 const isSeparate = (file) => /^test\/((browser|faults)\/|git\/folder-contents|lint)/.test(file)
-const GROUPS = join(BUILT, 'groups')
+/** Of what is in `.tap`, tap keeps nothing for a report of coverage. */
+const GROUPS = join(ROOT, '.tap/groups')
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
 if (faults.length > 0) throw new Error(faults.join('\n'))
 const [first, ...names] = process.argv.slice(2)
 if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 6 })
-else if (first !== '--long' && first !== '--slice') runTap([first, ...names])
+else if (first !== '--long' && first !== '--slice') runTap([TAP, first, ...names])
 else {
   const isFull = first === '--long'
   const parts = names.length > 0 ? names : Object.keys(PARTS)
@@ -57,15 +59,18 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
   )
   const options = [`--jobs=${jobs}`, `--timeout=${limit}`, ...loads]
   const programs = entries.map(([name]) => join(GROUPS, `${name}.js`))
-  runTap([...options, '--disable-coverage', ...programs], {
+  const words = [TAP, ...options, '--disable-coverage', ...programs]
+  const env = {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
-  })
+  }
+  if (isLong) runTap(words, env)
+  else withFoldersInMemory((first, more) => runTap([...first, ...words], { ...env, ...more }))
 }
 
-function runTap(words, env = {}) {
+function runTap([program, ...words], env = {}) {
   const all = { ...process.env, ...env }
-  const { status } = spawnSync(TAP, words, { cwd: ROOT, stdio: 'inherit', env: all })
+  const { status } = spawnSync(program, words, { cwd: ROOT, stdio: 'inherit', env: all })
   process.exitCode ||= status ?? 1
 }
 

@@ -196,13 +196,13 @@ t.test('a dry run fails as the run does', async (t) => {
 
 t.test('the plan knows the hooks of a repository that does not exist yet', async (t) => {
   const own: Options = { memory: 'own-repo', hook: true }
-  const { HOME } = process.env
-  t.teardown(() => {
-    process.env.HOME = HOME
-  })
 
   await t.test('hooks of a template', async (t) => {
     const space = project(t)
+    const { HOME } = process.env
+    t.teardown(() => {
+      process.env.HOME = HOME
+    })
     process.env.HOME = space.env.HOME
     space.write('../template/hooks/pre-commit', '#!/bin/sh\n')
     git(space.root, 'config', '--global', 'init.templateDir', space.file('../template'))
