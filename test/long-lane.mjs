@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** What a file says that leaves something to the long lane; `test/fixtures/full.ts` exports these. */
+const LEAVES = /\b(isLong|inLongLane|isFull)\b/
+
 /**
- * The parts of the long lane: what takes long, or needs programs that are seldom there. `npm test` runs the files of `both`
- * too, with smaller numbers. A path is a file, or a folder if it ends with a slash. `jobs`: files side by side, if not two.
+ * The parts of the long lane: what takes long, or needs programs that are seldom there, or finds no planted fault that a
+ * quicker test does not find. `npm test` runs `both` too, with smaller numbers and without the tests that `inLongLane` marks.
+ * A path is a file, or a folder if it ends with a slash; the longest path that fits a file decides. Of a folder in `both`,
+ * the long lane runs the files that leave something to it. `jobs`: files side by side, if not two.
  * In full a part takes at most 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes 4.
  * `node test/long-lane.mjs` prints the part that CI runs at this commit.
  */
@@ -32,36 +41,28 @@ export const PARTS = {
   },
   random: {
     both: [
+      'test/histories.ts',
+      'test/markdown/',
+      'test/model/',
+      'test/rendering/',
       'test/runners/reading-commands.ts',
       'test/runners/scope.ts',
-      'test/workspace/lost-update.ts',
-      'test/histories.ts',
-      'test/markdown/merging/random-merges.ts',
-      'test/markdown/odd-files.ts',
-      'test/markdown/reading-again.ts',
-      'test/markdown/review.ts',
-      'test/markdown/sections.ts',
-      'test/markdown/two-readers.ts',
       'test/sessions/redaction.ts',
       'test/workspace/byte-edits.ts',
+      'test/workspace/lost-update.ts',
     ],
     long: ['test/http/fuzz.ts'],
   },
   files: {
-    both: [
-      'test/events/git.ts',
-      'test/events/editors.ts',
-      'test/events/old-buffers.ts',
-      'test/workspace/files.ts',
-      'test/workspace/index-file.ts',
-    ],
+    both: ['test/events/', 'test/git/', 'test/state/', 'test/workspace/'],
     long: ['test/check/two-clones.ts', 'test/workspace/permissions.ts'],
   },
   // measures time, and so runs with no other beside it
   timed: { jobs: 1, long: ['test/timed/'] },
   agents: {
     both: [
-      'test/hook-settings/trial.ts',
+      'test/hook-settings/',
+      'test/hooks/',
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
       'test/sessions/hostile-texts.ts',
@@ -81,53 +82,31 @@ export const PARTS = {
   },
   runs: {
     both: [
-      'test/runners/acp.ts',
-      'test/runners/agent-version.ts',
-      'test/runners/command.ts',
-      'test/runners/kill-run.ts',
-      'test/runners/sandbox.ts',
+      'test/runners/',
       'test/sessions/agents.ts',
       'test/sessions/git-traps.ts',
+      'test/sessions/planning-walls.ts',
       'test/sessions/secrets.ts',
       'test/sessions/stream.ts',
-      'test/sessions/planning-walls.ts',
       'test/sessions/walls.ts',
     ],
   },
   requests: {
-    both: [
-      'test/events/hand-edits.ts',
-      'test/http/events.ts',
-      'test/http/artifacts.ts',
-      'test/http/lists.ts',
-      'test/http/memory.ts',
-      'test/http/proof.ts',
-      'test/markdown/work-limit.ts',
-      'test/search/database.ts',
-      'test/webhooks/journey.ts',
-      'test/webhooks/secrets.ts',
-      'test/webhooks/delivery.ts',
-      'test/webhooks/queue.ts',
-      'test/webhooks/troubles.ts',
-    ],
+    both: ['test/events/hand-edits.ts', 'test/http/', 'test/search/', 'test/webhooks/'],
   },
   commands: {
     both: [
-      'test/cli/console.ts',
-      'test/cli/exchange.ts',
-      'test/cli/mcp.ts',
-      'test/demo/sample-copy.ts',
+      'test/cli/',
+      'test/demo/',
+      'test/doctor/',
+      'test/import/',
+      'test/init/',
       'test/sample-workspace.ts',
     ],
     long: ['test/cli/large-proofs.ts'],
   },
   sharing: {
-    both: [
-      'test/check/renumbering.ts',
-      'test/sync/kinds.ts',
-      'test/sync/recovery.ts',
-      'test/sync/secrets.ts',
-    ],
+    both: ['test/check/', 'test/signing/', 'test/sync/', 'test/trust/', 'test/verify/'],
     long: [
       'test/sync/simulation.ts',
       'test/verify/action.ts',
@@ -153,31 +132,38 @@ export const PARTS = {
     ],
   },
   platforms: {
-    both: ['test/platform/closed-doors.ts'],
+    both: ['test/settings/', 'test/starting.ts', 'test/web/'],
     long: ['test/http/behind-nginx.ts', 'test/platform/'],
   },
   soak: {
-    both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts'],
+    both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/sessions/'],
     long: ['test/soak.ts'],
   },
 }
 
-const isBelow = (file, paths) =>
-  paths.some((path) => path === file || (path.endsWith('/') && file.startsWith(path)))
-
+const isBelow = (file, path) => path === file || (path.endsWith('/') && file.startsWith(path))
 const pathsOf = ({ both = [], long = [] }) => [...both, ...long]
+const textOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
 /** The names of the parts that a file is in. */
-export const partsOf = (file) =>
-  Object.keys(PARTS).filter((name) => isBelow(file, pathsOf(PARTS[name])))
+export function partsOf(file) {
+  const path = nearest(file)
+  const names = Object.keys(PARTS).filter((name) => pathsOf(PARTS[name]).includes(path))
+  const isWhole = path === file || names.every((name) => PARTS[name].long?.includes(path))
+  return isWhole || LEAVES.test(textOf(file)) ? names : []
+}
+
+/** The longest path in the parts that fits a file. */
+function nearest(file) {
+  const all = Object.values(PARTS).flatMap(pathsOf)
+  return all.filter((path) => isBelow(file, path)).sort((a, b) => b.length - a.length)[0]
+}
 
 /** What is wrong in the parts; empty where nothing is. */
-export function faultsOf(files, textOf) {
+export function faultsOf(files) {
   const named = Object.values(PARTS).flatMap(pathsOf)
-  const gone = named.filter((path) => !files.some((file) => isBelow(file, [path])))
-  const lost = files.filter(
-    (file) => partsOf(file).length === 0 && /\b(isLong|inLongLane|isFull)\b/.test(textOf(file)),
-  )
+  const gone = named.filter((path) => !files.some((file) => isBelow(file, path)))
+  const lost = files.filter((file) => partsOf(file).length === 0 && LEAVES.test(textOf(file)))
   return [
     ...gone.map((path) => `test/long-lane.mjs names ${path}, which is not there`),
     ...lost.map((file) => `${file} leaves something to the long lane, and is in no part of it`),
@@ -186,7 +172,7 @@ export function faultsOf(files, textOf) {
 
 /** Whether `npm test` runs the file. */
 export const isShort = (file) =>
-  partsOf(file).every((name) => isBelow(file, PARTS[name].both ?? []))
+  !Object.values(PARTS).some(({ long }) => long?.includes(nearest(file)))
 
 /** By the time of the commit, which a clone without its history has too. */
 function partOfCommit() {

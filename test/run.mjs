@@ -4,7 +4,7 @@
  * the arguments as they are.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
 import './build-tap.mjs'
@@ -13,16 +13,17 @@ import { withFoldersInMemory } from './memory.mjs'
 import { testFiles } from './test-files.mjs'
 
 /** So many bytes of test files run in one process: one that has only loaded tap and the service took a second of CPU. */
-const GROUP_BYTES = 150_000
+const GROUP_BYTES = 200_000
 /** Begin first, as they take longest. */
-const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
+const isLengthy = ({ files }) =>
+  files.some((file) => /^test\/(sessions\/|cli\/|browser\/|lint)/.test(file))
 /** Has a process to itself: it takes long, or needs what a process has once, such as where it starts programs from. */
 const isSeparate = (file) => /^test\/((browser|faults)\/|git\/folder-contents|lint)/.test(file)
 /** Of what is in `.tap`, tap keeps nothing for a report of coverage. */
 const GROUPS = join(ROOT, '.tap/groups')
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
-const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
+const faults = faultsOf(testFiles())
 if (faults.length > 0) throw new Error(faults.join('\n'))
 const [first, ...names] = process.argv.slice(2)
 if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 6 })

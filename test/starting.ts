@@ -10,6 +10,7 @@ import { openServer } from '../src/serve.ts'
 import { openService } from '../src/service.ts'
 import { startBuilt } from './fixtures/built-service.ts'
 import { connect } from './fixtures/event-source.ts'
+import { inLongLane } from './fixtures/full.ts'
 import { must } from './fixtures/session-client.ts'
 import { changeState, rowsOnDisk } from './fixtures/state-rows.ts'
 
@@ -81,38 +82,42 @@ t.test('while it reads, a service says so, and what needs the files waits for th
 })
 
 for (const stage of ['indexing', 'publishing'] as const) {
-  t.test(`a start that is given up while ${stage} is made by the next service`, async (t) => {
-    const { options, ids } = workspace(t)
-    const first = await openServer({ ...options, port: 0 })
-    await first.close()
+  t.test(
+    `a start that is given up while ${stage} is made by the next service`,
+    inLongLane,
+    async (t) => {
+      const { options, ids } = workspace(t)
+      const first = await openServer({ ...options, port: 0 })
+      await first.close()
 
-    const edited = ids[7]!
-    writeFileSync(join(options.root, 'memory', 'cases', edited, 'case.md'), caseText('Renamed'))
-    await delay(100) // a file that was just changed is read again anyway
-    const { service, ask } = await open(options)
-    const asked = [ask('/cases', CREATE)]
-    if (stage === 'publishing') await service.start.indexed
-    else asked.push(ask('/cases'))
-    t.equal(service.start.stage(), stage)
-    service.giveUpStart()
-    for (const answer of await Promise.all(asked)) {
-      t.match(answer, { status: 503, json: { code: 'stopping' } }, 'who waits is refused')
-    }
-    await t.rejects(service.start.begun, { code: 'stopping' })
-    await service.close()
+      const edited = ids[7]!
+      writeFileSync(join(options.root, 'memory', 'cases', edited, 'case.md'), caseText('Renamed'))
+      await delay(100) // a file that was just changed is read again anyway
+      const { service, ask } = await open(options)
+      const asked = [ask('/cases', CREATE)]
+      if (stage === 'publishing') await service.start.indexed
+      else asked.push(ask('/cases'))
+      t.equal(service.start.stage(), stage)
+      service.giveUpStart()
+      for (const answer of await Promise.all(asked)) {
+        t.match(answer, { status: 503, json: { code: 'stopping' } }, 'who waits is refused')
+      }
+      await t.rejects(service.start.begun, { code: 'stopping' })
+      await service.close()
 
-    const again = await openServer({ ...options, port: 0 })
-    t.teardown(() => again.close())
-    const list = (await (await fetch(`${again.url}/cases`)).json()) as { id: string }[]
-    t.strictSame(list.map(({ id }) => id).sort(), ids)
-    const events = await connect(`${again.url}/events?after=0`)
-    t.teardown(() => events.close())
-    await fetch(`${again.url}/cases`, CREATE)
-    const update = await events.next()
-    t.equal(update.event, 'case_updated', 'the edit has its event')
-    t.match(JSON.parse(update.data), { payload: { case_id: edited } })
-    t.equal((await events.next()).event, 'case_created', 'no case was told to be gone')
-  })
+      const again = await openServer({ ...options, port: 0 })
+      t.teardown(() => again.close())
+      const list = (await (await fetch(`${again.url}/cases`)).json()) as { id: string }[]
+      t.strictSame(list.map(({ id }) => id).sort(), ids)
+      const events = await connect(`${again.url}/events?after=0`)
+      t.teardown(() => events.close())
+      await fetch(`${again.url}/cases`, CREATE)
+      const update = await events.next()
+      t.equal(update.event, 'case_updated', 'the edit has its event')
+      t.match(JSON.parse(update.data), { payload: { case_id: edited } })
+      t.equal((await events.next()).event, 'case_created', 'no case was told to be gone')
+    },
+  )
 }
 
 const NOBODY_UID = 65_534
@@ -152,7 +157,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
-t.test('the folder of cases cannot be read', async (t) => {
+t.test('the folder of cases cannot be read', inLongLane, async (t) => {
   const { options, ids } = workspace(t, SOME)
   const { root, stateDir } = options
   chmodSync(join(root, 'memory'), 0o777) // the index is written there

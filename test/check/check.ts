@@ -22,6 +22,7 @@ import type { NewTrailLine } from '../../src/model/trail.ts'
 import { numbered } from '../../src/model/trail-lines.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 import { clientOf, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -165,7 +166,7 @@ t.test('the exit code says what was found', async (t) => {
   }
 })
 
-t.test('beside a service, what runs there is no problem', async (t) => {
+t.test('beside a service, what runs there is no problem', inLongLane, async (t) => {
   const { url, root, stateDir } = await openTestService(t)
   const client = clientOf(() => url)
   const ref = await planned(client, { runbook: step('sleep 60') })

@@ -8,12 +8,14 @@ import { promisify } from 'node:util'
 import { t } from 'tap'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
 
 t.test(
   'a package that is not in the bundle is loaded: casefile open has a browser show the case',
+  inLongLane,
   async (t) => {
     const cli = cliHere(t)
     const { url } = await cli.serve()
@@ -50,6 +52,7 @@ t.test('a command whose work never ends says so by its exit code', async (t) => 
 
 t.test(
   'a program that is replaced while its service runs says to restart it, and stops as ever',
+  inLongLane,
   async (t) => {
     const program = mkdtempSync(join(tmpdir(), 'casefile-replaced-'))
     t.teardown(() => rmSync(program, { recursive: true }))

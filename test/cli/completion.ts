@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { CLI } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 /** A workspace with two cases, and a program `casefile` on the PATH. */
 async function scene(t: Test): Promise<{ cli: CliHere; env: NodeJS.ProcessEnv }> {
@@ -23,7 +24,7 @@ const missing = (shell: string) => {
 }
 
 // a test of its own: commands of other files in this process may run meanwhile otherwise
-t.test('completion', async (t) => {
+t.test('completion', inLongLane, async (t) => {
   const { cli, env } = await scene(t)
 
   const offered = async (...words: string[]) =>

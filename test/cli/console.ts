@@ -274,7 +274,7 @@ t.test('with a running service', async (t) => {
   })
 })
 
-t.test('a service waits for a command that is at work', async (t) => {
+t.test('a service waits for a command that is at work', inLongLane, async (t) => {
   const cli = cliHere(t)
   await cli.run('new', 'Door', '-d', step('echo begun; while [ ! -e go ]; do sleep 0.1; done'))
   await cli.run('start', 'door')
@@ -289,7 +289,7 @@ t.test('a service waits for a command that is at work', async (t) => {
   t.match(await serve.ended, { code: 0 })
 })
 
-t.test('a reader that has read enough is no error', async (t) => {
+t.test('a reader that has read enough is no error', inLongLane, async (t) => {
   const cli = cliHere(t)
   await cli.runWith({ input: 'Long.\n'.repeat(10_000) }, 'new', 'Door', '-d', '-')
   const show = cli.apart.start('show', 'door')

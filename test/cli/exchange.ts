@@ -8,7 +8,7 @@ import { importerFor } from '../../src/import/importers.ts'
 import { planImport } from '../../src/import/plan.ts'
 import { CLI, type Tree } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
-import { isFull } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 
 // Import
 
@@ -453,7 +453,7 @@ t.test('a file that cannot be read is named, and the rest is exported', async (t
   )
 })
 
-t.test('an output that takes nothing is told, without a stack', async (t) => {
+t.test('an output that takes nothing is told, without a stack', inLongLane, async (t) => {
   if (process.platform !== 'linux') return t.pass('/dev/full is of Linux', { skip: true })
   const command = '"$0" "$1" export --root "$2" --state-dir "$3" > /dev/full'
   const memory = { cases: { [ID]: { 'case.md': '# Door\n' } } }

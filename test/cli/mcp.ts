@@ -485,7 +485,7 @@ t.test('resources', async (t) => {
   })
 })
 
-t.test('a client that goes away', async (t) => {
+t.test('a client that goes away', inLongLane, async (t) => {
   const { root, env } = sample(t)
   const message = (id: unknown, method: string, params: object) =>
     JSON.stringify({ jsonrpc: '2.0', id, method, params })

@@ -10,6 +10,7 @@ import {
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { commandsHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { git } from '../fixtures/session-client.ts'
 
 /** A workspace in a repository with a remote, and programs that leave a marker where a run may write. */
@@ -45,68 +46,72 @@ function project(t: Test) {
   }
 }
 
-t.test('sync starts no program that a run could have put into the configuration', async (t) => {
-  const { dir, root, home, memory, marker, script, cli } = project(t)
-  await cli.run('new', 'One')
-  mkdirSync(join(memory, 'tools'))
-  for (const name of ['clean', 'gpg', 'ssh']) script(join(memory, 'tools', name), 'cat')
-  const elsewhere = join(dir, 'clean')
-  writeFileSync(elsewhere, '#!/bin/sh\ncat\n')
-  chmodSync(elsewhere, 0o755)
-  writeFileSync(join(memory, '.gitattributes'), '*.txt filter=x\n')
-  writeFileSync(join(memory, 'note.txt'), 'text\n')
-  const shared = join(root, 'gitconfig-shared')
-  writeFileSync(shared, '[filter "x"]\n\tclean = cat\n')
-  const own = join(memory, '.git/config')
-  const untouched = readFileSync(own)
-  const set = (name: string, value: string) => git(memory, 'config', name, value)
-  const config = join(home, '.gitconfig')
-  const plants: [key: string, settings: string[][], path: string][] = [
-    ['filter.x.clean', [['filter.x.clean', './tools/clean']], join(memory, 'tools/clean')],
-    ['filter.x.clean', [['filter.x.clean', 'sh "$PWD/tools/clean" %f']], 'tools/clean'],
-    [
-      'gpg.program',
+t.test(
+  'sync starts no program that a run could have put into the configuration',
+  inLongLane,
+  async (t) => {
+    const { dir, root, home, memory, marker, script, cli } = project(t)
+    await cli.run('new', 'One')
+    mkdirSync(join(memory, 'tools'))
+    for (const name of ['clean', 'gpg', 'ssh']) script(join(memory, 'tools', name), 'cat')
+    const elsewhere = join(dir, 'clean')
+    writeFileSync(elsewhere, '#!/bin/sh\ncat\n')
+    chmodSync(elsewhere, 0o755)
+    writeFileSync(join(memory, '.gitattributes'), '*.txt filter=x\n')
+    writeFileSync(join(memory, 'note.txt'), 'text\n')
+    const shared = join(root, 'gitconfig-shared')
+    writeFileSync(shared, '[filter "x"]\n\tclean = cat\n')
+    const own = join(memory, '.git/config')
+    const untouched = readFileSync(own)
+    const set = (name: string, value: string) => git(memory, 'config', name, value)
+    const config = join(home, '.gitconfig')
+    const plants: [key: string, settings: string[][], path: string][] = [
+      ['filter.x.clean', [['filter.x.clean', './tools/clean']], join(memory, 'tools/clean')],
+      ['filter.x.clean', [['filter.x.clean', 'sh "$PWD/tools/clean" %f']], 'tools/clean'],
       [
-        ['gpg.program', './tools/gpg'],
-        ['commit.gpgSign', 'true'],
+        'gpg.program',
+        [
+          ['gpg.program', './tools/gpg'],
+          ['commit.gpgSign', 'true'],
+        ],
+        join(memory, 'tools/gpg'),
       ],
-      join(memory, 'tools/gpg'),
-    ],
-    [
-      'core.sshcommand',
       [
-        ['core.sshCommand', './tools/ssh'],
-        ['remote.origin.url', 'ssh://localhost/x'],
+        'core.sshcommand',
+        [
+          ['core.sshCommand', './tools/ssh'],
+          ['remote.origin.url', 'ssh://localhost/x'],
+        ],
+        join(memory, 'tools/ssh'),
       ],
-      join(memory, 'tools/ssh'),
-    ],
-    ['filter.x.clean', [['include.path', '../../gitconfig-shared']], shared],
-    ['credential.helper', [['credential.helper', `!f() { ${root}/tools/x; }; f`]], 'tools/x'],
-    ['remote.origin.url', [['remote.origin.url', '../tools']], join(root, 'tools')],
-    ['url.ext::sh ./tools/x.insteadof', [['url.ext::sh ./tools/x.insteadOf', 'x:']], 'tools/x'],
-  ]
-  for (const [key, settings, path] of plants) {
-    for (const [name, value] of settings) set(name!, value!)
-    for (const args of key === 'gpg.program' ? [['sync', '--dry-run'], ['sync']] : [['sync']]) {
-      const { code, json } = await cli.run(...args, '--json')
-      t.equal(code, 2)
-      t.equal(json.code, 'program_of_run')
-      for (const part of [key, path, 'outside of the workspace', 'by hand'])
-        t.ok(json.reason.includes(part), `${key}: ${json.reason}`)
+      ['filter.x.clean', [['include.path', '../../gitconfig-shared']], shared],
+      ['credential.helper', [['credential.helper', `!f() { ${root}/tools/x; }; f`]], 'tools/x'],
+      ['remote.origin.url', [['remote.origin.url', '../tools']], join(root, 'tools')],
+      ['url.ext::sh ./tools/x.insteadof', [['url.ext::sh ./tools/x.insteadOf', 'x:']], 'tools/x'],
+    ]
+    for (const [key, settings, path] of plants) {
+      for (const [name, value] of settings) set(name!, value!)
+      for (const args of key === 'gpg.program' ? [['sync', '--dry-run'], ['sync']] : [['sync']]) {
+        const { code, json } = await cli.run(...args, '--json')
+        t.equal(code, 2)
+        t.equal(json.code, 'program_of_run')
+        for (const part of [key, path, 'outside of the workspace', 'by hand'])
+          t.ok(json.reason.includes(part), `${key}: ${json.reason}`)
+      }
+      writeFileSync(own, untouched)
     }
-    writeFileSync(own, untouched)
-  }
-  writeFileSync(config, '[filter "x"]\n\tclean = ./tools/clean\n')
-  t.match((await cli.run('sync', '--json')).json, { code: 'program_of_run' }, 'of the user')
-  await cli.run('doctor', '--check')
-  await cli.run('show', 'One')
-  t.notOk(existsSync(marker), 'none was started')
-  t.equal(git(memory, 'for-each-ref').trim(), '', 'nothing was committed')
+    writeFileSync(config, '[filter "x"]\n\tclean = ./tools/clean\n')
+    t.match((await cli.run('sync', '--json')).json, { code: 'program_of_run' }, 'of the user')
+    await cli.run('doctor', '--check')
+    await cli.run('show', 'One')
+    t.notOk(existsSync(marker), 'none was started')
+    t.equal(git(memory, 'for-each-ref').trim(), '', 'nothing was committed')
 
-  writeFileSync(config, `[filter "x"]\n\tclean = ${elsewhere}\n\trequired\n`)
-  set('filter.lfs.clean', '"/opt/Program Files/lfs" clean -- %f || cat')
-  t.match((await cli.run('sync', '--json')).json, { state: 'in_sync' })
-})
+    writeFileSync(config, `[filter "x"]\n\tclean = ${elsewhere}\n\trequired\n`)
+    set('filter.lfs.clean', '"/opt/Program Files/lfs" clean -- %f || cat')
+    t.match((await cli.run('sync', '--json')).json, { state: 'in_sync' })
+  },
+)
 
 t.test('no command starts a git or unshare that a run could have put on the PATH', async (t) => {
   const { dir, root, home, marker, script, cli } = project(t)

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
@@ -43,24 +44,28 @@ function questions(cases: string, ids: string[]): string[][] {
   ]
 }
 
-t.test('a question without a service is answered as with one, and writes nothing', async (t) => {
-  const cli = cliOnSample(t)
-  const { cases, ids, root, stateDir } = cli
-  writeFileSync(join(cases, ids[0]!, 'case.md'), '---\ntitle: [half\n')
-  mkdirSync(join(cases, 'no-case'))
-  const before = tree(root)
-  const asked = questions(cases, ids)
-  const answers = []
-  for (const question of asked) answers.push(await cli.run(...question))
-  t.strictSame(tree(root), before)
-  t.strictSame(tree(stateDir), [])
+t.test(
+  'a question without a service is answered as with one, and writes nothing',
+  inLongLane,
+  async (t) => {
+    const cli = cliOnSample(t)
+    const { cases, ids, root, stateDir } = cli
+    writeFileSync(join(cases, ids[0]!, 'case.md'), '---\ntitle: [half\n')
+    mkdirSync(join(cases, 'no-case'))
+    const before = tree(root)
+    const asked = questions(cases, ids)
+    const answers = []
+    for (const question of asked) answers.push(await cli.run(...question))
+    t.strictSame(tree(root), before)
+    t.strictSame(tree(stateDir), [])
 
-  await cli.serve()
-  for (const [index, question] of asked.entries()) {
-    t.strictSame(heard(answers[index]!), heard(await cli.run(...question)), question.join(' '))
-  }
-  t.ok(existsSync(join(stateDir, 'casefile.db')), 'the service did write')
-})
+    await cli.serve()
+    for (const [index, question] of asked.entries()) {
+      t.strictSame(heard(answers[index]!), heard(await cli.run(...question)), question.join(' '))
+    }
+    t.ok(existsSync(join(stateDir, 'casefile.db')), 'the service did write')
+  },
+)
 
 t.test('what a broken file said before is known from the state folder', async (t) => {
   const cli = cliOnSample(t)

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { cliHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 
 t.test('the work of an isolated session in the terminal', async (t) => {
@@ -55,6 +56,7 @@ t.test('the work of an isolated session in the terminal', async (t) => {
 
   await t.test(
     'what is discarded stays on its branch, which is named until it is merged',
+    inLongLane,
     async (t) => {
       const code = join(root, '..', 'code')
       mkdirSync(code)

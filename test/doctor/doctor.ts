@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { doctor } from '../../src/doctor/doctor-command.ts'
 import { createTrustFile } from '../../src/settings/trust-file.ts'
 import { trust } from '../../src/trust/trust-command.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 /** Speaks as much of the Agent Client Protocol as opens a session; its arguments are its modes. */
 const ACP = `
@@ -138,7 +139,7 @@ t.test('an agent that speaks ACP is given its words', async (t) => {
   t.equal(readFileSync(join(bin, 'opencode.words'), 'utf8'), 'acp --mine\n')
 })
 
-t.test('a name of an agent by ACP says which one to use', async (t) => {
+t.test('a name of an agent by ACP says which one to use', inLongLane, async (t) => {
   for (const settings of [
     ['provider: claude-agent-acp'],
     ['provider: claude-acp'],
@@ -152,7 +153,7 @@ t.test('a name of an agent by ACP says which one to use', async (t) => {
   }
 })
 
-t.test('an exit code for the provider of new sessions', async (t) => {
+t.test('an exit code for the provider of new sessions', inLongLane, async (t) => {
   const mine = (...modes: string[]) => {
     const words = JSON.stringify([process.execPath, '../bin/mine.mjs', ...modes])
     return ['provider: mine', 'providers:', `  mine: { kind: acp, command: ${words} }`]

@@ -450,6 +450,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
 
 t.test(
   'an older history.md stays where git puts it, and gets the new lines where an editor does',
+  inLongLane,
   async (t) => {
     const place = 'in the repository of the code'
     const { app, git, ids } = await openRepository(t, place, 1)
@@ -647,6 +648,7 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
 
 t.test(
   'sessions that git takes away follow the files, those deleted by hand are told in the history',
+  inLongLane,
   async (t) => {
     const repository = await openRepository(t, 'in the repository of the code', 2)
     const { app, published, ids, folder, run, git, commit, settled } = repository

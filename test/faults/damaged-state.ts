@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { must } from '../fixtures/session-client.ts'
 import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -19,44 +20,48 @@ function damage(stateDir: string): void {
   }
 }
 
-t.test('a database that is damaged while the service runs is named in /health', async (t) => {
-  const app = await openTestService(t)
-  const ids: string[] = []
-  for (let n = 0; n < CASES; n++) {
-    const { id } = await app.newCase({ title: `Case ${n}`, description: LARGE })
-    ids.push(id)
-  }
-  await app.restart() // so that their values are in the database alone
-  t.equal((await app.request('GET', `/cases/${ids[0]}`)).json.title, 'Case 0')
-  t.strictSame((await app.request('GET', '/health')).json.problems, [])
-  damage(app.stateDir)
+t.test(
+  'a database that is damaged while the service runs is named in /health',
+  inLongLane,
+  async (t) => {
+    const app = await openTestService(t)
+    const ids: string[] = []
+    for (let n = 0; n < CASES; n++) {
+      const { id } = await app.newCase({ title: `Case ${n}`, description: LARGE })
+      ids.push(id)
+    }
+    await app.restart() // so that their values are in the database alone
+    t.equal((await app.request('GET', `/cases/${ids[0]}`)).json.title, 'Case 0')
+    t.strictSame((await app.request('GET', '/health')).json.problems, [])
+    damage(app.stateDir)
 
-  const replies = [await app.request('GET', '/search?q=case')]
-  for (const id of ids.slice(1)) replies.push(await app.request('GET', `/cases/${id}`))
-  const refused = replies.filter(({ status }) => status !== 200)
-  t.ok(refused.length > 0, 'what is not in memory cannot be read')
-  for (const { json } of refused) {
-    t.match(json, { code: 'storage_failed', detail: /damaged.*Restart the service/ })
-  }
-  const health = await app.request('GET', '/health')
-  t.match(health.json.problems, [
-    {
-      code: 'state_damaged',
-      file: 'casefile.db',
-      message: /damaged.*Restart the service.*Nothing about a case is lost/,
-    },
-  ])
-  t.equal((await app.request('GET', `/cases/${ids[0]}`)).json.title, 'Case 0', 'this one is')
-  const file = await app.request('GET', `/cases/${ids[0]}/memory/case.md`)
-  t.match(file.text, 'Case 0', 'and files are read as before')
+    const replies = [await app.request('GET', '/search?q=case')]
+    for (const id of ids.slice(1)) replies.push(await app.request('GET', `/cases/${id}`))
+    const refused = replies.filter(({ status }) => status !== 200)
+    t.ok(refused.length > 0, 'what is not in memory cannot be read')
+    for (const { json } of refused) {
+      t.match(json, { code: 'storage_failed', detail: /damaged.*Restart the service/ })
+    }
+    const health = await app.request('GET', '/health')
+    t.match(health.json.problems, [
+      {
+        code: 'state_damaged',
+        file: 'casefile.db',
+        message: /damaged.*Restart the service.*Nothing about a case is lost/,
+      },
+    ])
+    t.equal((await app.request('GET', `/cases/${ids[0]}`)).json.title, 'Case 0', 'this one is')
+    const file = await app.request('GET', `/cases/${ids[0]}/memory/case.md`)
+    t.match(file.text, 'Case 0', 'and files are read as before')
 
-  await app.restart()
-  t.match((await app.request('GET', '/health')).json.problems, [{ code: 'state_reset' }])
-  t.equal((await app.request('GET', '/cases')).json.length, CASES)
-  for (const [n, id] of ids.entries()) {
-    t.equal((await app.request('GET', `/cases/${id}`)).json.title, `Case ${n}`)
-  }
-})
+    await app.restart()
+    t.match((await app.request('GET', '/health')).json.problems, [{ code: 'state_reset' }])
+    t.equal((await app.request('GET', '/cases')).json.length, CASES)
+    for (const [n, id] of ids.entries()) {
+      t.equal((await app.request('GET', `/cases/${id}`)).json.title, `Case ${n}`)
+    }
+  },
+)
 
 t.test('a note of damage costs nothing if the file is intact', async (t) => {
   const app = await openTestService(t)

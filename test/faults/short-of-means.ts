@@ -9,7 +9,7 @@ import { storageError } from '../../src/files/storage-error.ts'
 import { problemJson } from '../../src/http/problem-json.ts'
 import { openDatabase } from '../../src/state/database.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
-import { isLong } from '../fixtures/full.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { must, planned, step, stream } from '../fixtures/session-client.ts'
 
 /*
@@ -85,7 +85,7 @@ async function filesAtRest(pid: number): Promise<number> {
   return before
 }
 
-t.test('a limit of the process is an answer, and no end of the service', async (t) => {
+t.test('a limit of the process is an answer, and no end of the service', inLongLane, async (t) => {
   if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
   t.teardown(() => {})
   const dir = t.testdir({ root: {}, state: {} })

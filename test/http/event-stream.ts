@@ -21,6 +21,7 @@ import { createEventQueue } from '../../src/http/sse/session-stream.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 import { connect } from '../fixtures/event-source.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { SESSION, TRAIL } from '../fixtures/records.ts'
 
 const MIB = 1024 * 1024
@@ -176,7 +177,7 @@ t.test('onClose runs once', async (t) => {
   t.equal(registry.size, 0)
 })
 
-t.test('a client that does not read is dropped, and delays nobody', async (t) => {
+t.test('a client that does not read is dropped, and delays nobody', inLongLane, async (t) => {
   const { open } = await serveStreams(t, { maxUnsentBytes: 100_000 })
   const idle = await open()
   const eager = await open()

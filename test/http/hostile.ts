@@ -19,6 +19,7 @@ import { contentHash } from '../../src/markdown/proof-file.ts'
 import type { Decide } from '../../src/model/case-contents.ts'
 import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
 import { leftovers } from '../fixtures/built-service.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 const NOBODY = '00000000-0000-4000-8000-000000000000'
@@ -216,47 +217,51 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries.filter((each) => each.isFile()).map((each) => each.name)
 }
 
-t.test('on a full disk a write is 507, nothing is lost, and the service lives', async (t) => {
-  t.teardown(() => {}) // see openTestService
-  const folder = t.testdir()
-  if (!mountSmall(t, folder)) return
-  await t.test('there', async (t) => {
-    const app = await openTestService(t, { memoryRoot: folder })
-    const { id } = await app.newCase({ title: 'Kept', description: 'x'.repeat(8000) })
-    await app.request('PUT', `/cases/${id}/memory/notes.md`, 'mine')
-    const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
-    const before = (await app.request('GET', `/cases/${id}`)).json
-    const files = await filesIn(join(folder, 'cases'))
-    const filler = join(folder, 'filler')
-    // again before each request: what the service replaces meanwhile frees a page
-    const path = `/cases/${id}`
-    const writes: [string, string, (object | string)?][] = [
-      ['POST', '/cases', { title: 'New' }],
-      ['PUT', path, { title: 'New', description: 'y'.repeat(9000) }],
-      ['PUT', `${path}/state`, { state: 'BLOCKED' }],
-      ['POST', `${path}/proof`, { type: 'log', content: 'y'.repeat(9000) }],
-      ['PUT', `${path}/proof/${proof.json.id}/verify`],
-      ['POST', `${path}/proof/checklist`, { description: 'New', type: 'log' }],
-      ['PUT', `${path}/memory/notes.md`, 'theirs'.repeat(2000)],
-      ['PUT', `${path}/memory/other.md`, 'theirs'.repeat(2000)],
-      ['POST', `${path}/sessions`, { type: 'planning' }],
-    ]
-    for (const [method, where, body] of writes) {
-      await fillUp(filler)
-      const reply = await app.request(method, where, body)
-      t.equal(reply.status, 507, `${method} ${where}: ${reply.text}`)
-      t.match(reply.json, { code: 'storage_full', detail: /Free space/ })
-      t.notMatch(reply.text, folder)
-    }
-    t.strictSame((await app.request('GET', path)).json, before)
-    t.equal((await app.request('GET', `${path}/memory/notes.md`)).text, 'mine')
-    t.match((await app.request('GET', `${path}/proof`)).json, [{ content: 'x', verified: false }])
-    await rm(filler)
-    t.strictSame(await filesIn(join(folder, 'cases')), files, 'no half of a file is left')
-    t.strictSame(await leftovers(folder), [], 'nor beside the cases')
+t.test(
+  'on a full disk a write is 507, nothing is lost, and the service lives',
+  inLongLane,
+  async (t) => {
+    t.teardown(() => {}) // see openTestService
+    const folder = t.testdir()
+    if (!mountSmall(t, folder)) return
+    await t.test('there', async (t) => {
+      const app = await openTestService(t, { memoryRoot: folder })
+      const { id } = await app.newCase({ title: 'Kept', description: 'x'.repeat(8000) })
+      await app.request('PUT', `/cases/${id}/memory/notes.md`, 'mine')
+      const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+      const before = (await app.request('GET', `/cases/${id}`)).json
+      const files = await filesIn(join(folder, 'cases'))
+      const filler = join(folder, 'filler')
+      // again before each request: what the service replaces meanwhile frees a page
+      const path = `/cases/${id}`
+      const writes: [string, string, (object | string)?][] = [
+        ['POST', '/cases', { title: 'New' }],
+        ['PUT', path, { title: 'New', description: 'y'.repeat(9000) }],
+        ['PUT', `${path}/state`, { state: 'BLOCKED' }],
+        ['POST', `${path}/proof`, { type: 'log', content: 'y'.repeat(9000) }],
+        ['PUT', `${path}/proof/${proof.json.id}/verify`],
+        ['POST', `${path}/proof/checklist`, { description: 'New', type: 'log' }],
+        ['PUT', `${path}/memory/notes.md`, 'theirs'.repeat(2000)],
+        ['PUT', `${path}/memory/other.md`, 'theirs'.repeat(2000)],
+        ['POST', `${path}/sessions`, { type: 'planning' }],
+      ]
+      for (const [method, where, body] of writes) {
+        await fillUp(filler)
+        const reply = await app.request(method, where, body)
+        t.equal(reply.status, 507, `${method} ${where}: ${reply.text}`)
+        t.match(reply.json, { code: 'storage_full', detail: /Free space/ })
+        t.notMatch(reply.text, folder)
+      }
+      t.strictSame((await app.request('GET', path)).json, before)
+      t.equal((await app.request('GET', `${path}/memory/notes.md`)).text, 'mine')
+      t.match((await app.request('GET', `${path}/proof`)).json, [{ content: 'x', verified: false }])
+      await rm(filler)
+      t.strictSame(await filesIn(join(folder, 'cases')), files, 'no half of a file is left')
+      t.strictSame(await leftovers(folder), [], 'nor beside the cases')
 
-    for (const [method, where, body] of writes) {
-      t.match((await app.request(method, where, body)).status, /^20[01]$/, `${method} ${where}`)
-    }
-  })
-})
+      for (const [method, where, body] of writes) {
+        t.match((await app.request(method, where, body)).status, /^20[01]$/, `${method} ${where}`)
+      }
+    })
+  },
+)

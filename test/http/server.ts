@@ -8,6 +8,7 @@ import { createApp } from '../../src/http/app.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { LIMITS, listen } from '../../src/http/server.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -147,36 +148,40 @@ t.test('the limits', async (t) => {
   t.equal(LIMITS.unreadMs, 120_000)
 })
 
-t.test('who reads nothing of an answer is cut, who reads it slowly is not', async (t) => {
-  const log = (line: string) => t.fail(line)
-  const large = Buffer.alloc(64 * 1024 * 1024)
-  const cut: Promise<string>[] = []
-  const server = await listen(
-    ({ url, socket }, response) => {
-      cut.push(new Promise((resolve) => socket.on('close', () => resolve(url!))))
-      response.end(large)
-    },
-    { port: 0, log, limits: { unreadMs: 1000 } },
-  )
-  t.teardown(() => server.close())
-  const ask = (path: string) => {
-    const socket = dial(server.port, '127.0.0.1')
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    t.teardown(() => socket.destroy())
-    return socket
-  }
-  ask('/never')
-  const slow = ask('/slowly')
-  let read = 0
-  slow.on('data', (some) => {
-    read += some.length
-    slow.pause()
-    setTimeout(() => slow.resume(), 1)
-  })
-  await new Promise((resolve) => slow.on('close', resolve))
-  t.ok(read > large.length, 'it has all of it')
-  t.strictSame((await Promise.all(cut)).sort(), ['/never', '/slowly'])
-})
+t.test(
+  'who reads nothing of an answer is cut, who reads it slowly is not',
+  inLongLane,
+  async (t) => {
+    const log = (line: string) => t.fail(line)
+    const large = Buffer.alloc(64 * 1024 * 1024)
+    const cut: Promise<string>[] = []
+    const server = await listen(
+      ({ url, socket }, response) => {
+        cut.push(new Promise((resolve) => socket.on('close', () => resolve(url!))))
+        response.end(large)
+      },
+      { port: 0, log, limits: { unreadMs: 1000 } },
+    )
+    t.teardown(() => server.close())
+    const ask = (path: string) => {
+      const socket = dial(server.port, '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      t.teardown(() => socket.destroy())
+      return socket
+    }
+    ask('/never')
+    const slow = ask('/slowly')
+    let read = 0
+    slow.on('data', (some) => {
+      read += some.length
+      slow.pause()
+      setTimeout(() => slow.resume(), 1)
+    })
+    await new Promise((resolve) => slow.on('close', resolve))
+    t.ok(read > large.length, 'it has all of it')
+    t.strictSame((await Promise.all(cut)).sort(), ['/never', '/slowly'])
+  },
+)
 
 t.test('of 513 connections the last is dropped, until another ends', async (t) => {
   const server = await serve(t, new Hono())

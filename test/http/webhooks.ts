@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { WebhookJson } from '../../src/http/schemas/webhook.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { openReceiver, type Received } from '../fixtures/receiver.ts'
 import { openTestService, type Reply } from '../fixtures/workspace.ts'
 
@@ -488,7 +489,7 @@ t.test('the list of deliveries, and the states', async (t) => {
   namesField(t, wrong, 'state', /expected one of delivered, retrying, dead; got "lost"/)
 })
 
-t.test('deliveries come in pages, in the order of the log', async (t) => {
+t.test('deliveries come in pages, in the order of the log', inLongLane, async (t) => {
   const receiver = await openReceiver(t)
   const { id } = await newCase()
   const { path } = await register({ url: receiver.url }, `/cases/${id}/webhooks`)

@@ -12,6 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { runBuilt } from '../fixtures/built-service.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { type Options, type Project, project } from '../fixtures/init-project.ts'
 import { git } from '../fixtures/session-client.ts'
 
@@ -240,7 +241,7 @@ t.test('a state folder that cannot be is named', async (t) => {
   }
 })
 
-t.test('nothing is written if there is no permission', async (t) => {
+t.test('nothing is written if there is no permission', inLongLane, async (t) => {
   const space = project(t)
   mkdirSync(space.file('.git/info'), { recursive: true })
   const folder = dirname(space.root)

@@ -18,6 +18,7 @@ import { tempName, trashName } from '../../src/files/temp-files.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/git/memory-kind.ts'
 import { planInit } from '../../src/init/init-command.ts'
 import { CLI } from '../fixtures/cli.ts'
+import { isLong } from '../fixtures/full.ts'
 import { type Project, project } from '../fixtures/init-project.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
@@ -27,7 +28,7 @@ const workspaces: [memory: MemoryKind, inner: string][] = [
   ['own-repo', 'packages/one'],
   ['orphan-worktree', '.'],
 ]
-for (const [memory, inner] of workspaces) {
+for (const [memory, inner] of workspaces.slice(0, isLong ? undefined : 1)) {
   t.test(`a workspace ${memory}, at ${inner} of the repository`, async (t) => {
     const space = project(t, inner)
     t.match(

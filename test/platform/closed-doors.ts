@@ -27,7 +27,7 @@ import { printedBy } from '../fixtures/session-record.ts'
 const DOORS = ['proc', 'mounts', 'watch', 'exchange', 'platform']
 const PRELOAD = new URL('test/fixtures/closed-doors.mjs', `file://${process.cwd()}/`)
 
-/** What holds on every system. `npm test` closes all doors at once; the long lane each alone, and none, too. */
+/** What holds on every system, with all doors closed; in full with each alone, and none, too. */
 const closed = isFull ? [[], ...DOORS.map((door) => [door]), DOORS] : [DOORS]
 
 const ASK = `

@@ -92,7 +92,7 @@ async function isGone(pid: number): Promise<boolean> {
 
 const SHED = 'env -i setsid'
 
-t.test('what has shed its run id under a guard', here, async (t) => {
+t.test('what has shed its run id under a guard', { ...here, ...inLongLane }, async (t) => {
   const { sandbox, run: folder, remove } = await guardWith(ID)
   t.teardown(remove)
   const known: [name: string, words: string, run: (left: RunProcess[]) => IdentifiedRun][] = [
@@ -212,7 +212,7 @@ t.test('what has the run id', linuxOnly, async (t) => {
   })
 })
 
-t.test('what forks and exits all the time', linuxOnly, async (t) => {
+t.test('what forks and exits all the time', { ...linuxOnly, ...inLongLane }, async (t) => {
   const chain = join(t.testdir({ chain: 'sh "$0" &\n' }), 'chain')
   for (let count = 0; count < 10; count++) {
     const mark = { CASEFILE_RUN: `chain-${process.pid}-${count}` }

@@ -7,6 +7,7 @@ import {
   splitPresented,
 } from '../../src/runners/agents/plan-text.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')
 const BEGIN = '<!-- casefile:plan -->'
@@ -176,7 +177,7 @@ t.test('an error as a part of a sentence', async (t) => {
   t.ok(errorText('x'.repeat(5000)).length < 400)
 })
 
-t.test('a hostile text takes no time', async (t) => {
+t.test('a hostile text takes no time', inLongLane, async (t) => {
   const texts = [
     '`'.repeat(200_000),
     `${BEGIN}${END}`.repeat(10_000),

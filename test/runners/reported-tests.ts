@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readTests } from '../../src/runners/reports/read-report.ts'
 import type { ReportedTest } from '../../src/runners/reports/reported-tests.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const recorded = (name: string) =>
   readFileSync(new URL(`../fixtures/reports/${name}`, import.meta.url), 'utf8')
@@ -123,27 +124,31 @@ t.test('deep suites are joined into the last name', async (t) => {
   }
 })
 
-t.test('a large report names 500 failed and 5,000 other tests, and counts the rest', async (t) => {
-  const lines = (bad: number, good: number) => [
-    ...Array.from({ length: good }, (_, n) => `ok ${n + 1} - good ${n}`),
-    ...Array.from({ length: bad }, (_, n) => `not ok ${good + n + 1} - bad ${n}`),
-  ]
-  const cases = (bad: number, good: number) =>
-    '<testcase name="good"/>'.repeat(good) +
-    '<testcase name="bad"><failure message="no"/></testcase>'.repeat(bad)
-  const events = (bad: number, good: number) =>
-    Array.from({ length: good }, (_, n) => goEvent('pass', `TestGood${n}`)).join('') +
-    Array.from({ length: bad }, (_, n) => goEvent('fail', `TestBad${n}`)).join('') +
-    goEvent('fail')
-  for (const text of [tap(lines(700, 6000)), junit(cases(700, 6000)), events(700, 6000)]) {
-    const { tests, omitted } = readTests(text)!
-    t.equal(tests.filter(({ outcome }) => outcome === 'failed').length, 500)
-    t.equal(tests.filter(({ outcome }) => outcome !== 'failed').length, 5000)
-    t.equal(omitted, 200 + 1000)
-  }
-})
+t.test(
+  'a large report names 500 failed and 5,000 other tests, and counts the rest',
+  inLongLane,
+  async (t) => {
+    const lines = (bad: number, good: number) => [
+      ...Array.from({ length: good }, (_, n) => `ok ${n + 1} - good ${n}`),
+      ...Array.from({ length: bad }, (_, n) => `not ok ${good + n + 1} - bad ${n}`),
+    ]
+    const cases = (bad: number, good: number) =>
+      '<testcase name="good"/>'.repeat(good) +
+      '<testcase name="bad"><failure message="no"/></testcase>'.repeat(bad)
+    const events = (bad: number, good: number) =>
+      Array.from({ length: good }, (_, n) => goEvent('pass', `TestGood${n}`)).join('') +
+      Array.from({ length: bad }, (_, n) => goEvent('fail', `TestBad${n}`)).join('') +
+      goEvent('fail')
+    for (const text of [tap(lines(700, 6000)), junit(cases(700, 6000)), events(700, 6000)]) {
+      const { tests, omitted } = readTests(text)!
+      t.equal(tests.filter(({ outcome }) => outcome === 'failed').length, 500)
+      t.equal(tests.filter(({ outcome }) => outcome !== 'failed').length, 5000)
+      t.equal(omitted, 200 + 1000)
+    }
+  },
+)
 
-t.test('output is bounded for the whole report', async (t) => {
+t.test('output is bounded for the whole report', inLongLane, async (t) => {
   const output = 'y'.repeat(4000)
   const text = junit(
     `<testcase name="bad"><failure message="no">${output}</failure></testcase>`.repeat(500),
@@ -154,7 +159,7 @@ t.test('output is bounded for the whole report', async (t) => {
   t.equal(tests.length, 500)
 })
 
-t.test('a bomb takes little time and memory', async (t) => {
+t.test('a bomb takes little time and memory', inLongLane, async (t) => {
   const entities = Array.from(
     { length: 9 },
     (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`,

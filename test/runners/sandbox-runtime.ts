@@ -11,6 +11,7 @@ import {
   RUNTIME,
   runtimeSettings,
 } from '../../src/runners/process/sandbox-runtime.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -90,7 +91,7 @@ t.test('its settings', (t) => {
   t.end()
 })
 
-t.test('the programs of a run start below it', linuxOnly, async (t) => {
+t.test('the programs of a run start below it', { ...linuxOnly, ...inLongLane }, async (t) => {
   const dir = t.testdir({ work: {}, 'read only': {} })
   const [work, closed] = ['work', 'read only'].map((name) => join(dir, name))
   const script = standIn(join(dir, 'package'))
@@ -152,19 +153,23 @@ async function serviceWith(t: Test, path: string) {
   return openTestService(t, { files: { 'casefile.md': SETTINGS }, trust: true })
 }
 
-t.test('with hosts and without the runtime nothing runs', linuxOnly, async (t) => {
-  const service = await serviceWith(t, process.env.PATH ?? '')
-  const ref = await planned(service, { runbook: step('touch ran') })
-  const answer = await service.request('POST', `${ref.path}/approve`)
-  t.match(answer, {
-    status: 422,
-    json: {
-      code: 'provider_unavailable',
-      detail: /sandbox: hosts\).*is not installed\. Install it: npm install -g @anthropic/,
-    },
-  })
-  t.equal((await service.request('GET', ref.path)).json.state, 'plan_ready')
-})
+t.test(
+  'with hosts and without the runtime nothing runs',
+  { ...linuxOnly, ...inLongLane },
+  async (t) => {
+    const service = await serviceWith(t, process.env.PATH ?? '')
+    const ref = await planned(service, { runbook: step('touch ran') })
+    const answer = await service.request('POST', `${ref.path}/approve`)
+    t.match(answer, {
+      status: 422,
+      json: {
+        code: 'provider_unavailable',
+        detail: /sandbox: hosts\).*is not installed\. Install it: npm install -g @anthropic/,
+      },
+    })
+    t.equal((await service.request('GET', ref.path)).json.state, 'plan_ready')
+  },
+)
 
 t.test('what held, in words', (t) => {
   const fields = { mode: 'work', hosts: ['a.org'], runtime: '0.0.83' }

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { runProcess } from '../../src/runners/process/run-processes.ts'
 import { type Connection, findSocketOwner } from '../../src/runners/process/socket-owner.ts'
 import { built } from '../fixtures/built.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const isLinux = process.platform === 'linux'
 const isIPv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false
@@ -194,7 +195,7 @@ t.test('in the mount namespace of the run', rootOnly, async (t) => {
   t.match((await judged(t, { ...lost, isNoted: true })).sender, { kind: 'other' }, 'without one')
 })
 
-t.test('a socket that two processes hold', linuxOnly, async (t) => {
+t.test('a socket that two processes hold', { ...linuxOnly, ...inLongLane }, async (t) => {
   for (const [name, runId, expected] of [
     ['one of them marked', MARK, isOwn],
     ['none of them', 'another-mark', { kind: 'other' }],

@@ -9,6 +9,7 @@ import {
   type StepProcessOptions,
 } from '../../src/runners/enclosure/step-process.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
 const cwd = t.testdir({ plain: 'text' })
@@ -148,7 +149,7 @@ t.test('output that is there at the exit arrives even if the event loop is busy'
   t.equal(bytes, 100_003)
 })
 
-t.test('a flood of 150 MB does not fill memory', async (t) => {
+t.test('a flood of 150 MB does not fill memory', inLongLane, async (t) => {
   const before = process.memoryUsage().rss
   let peak = 0
   let bytes = 0

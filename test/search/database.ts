@@ -15,6 +15,7 @@ const titles = async (q: string) => (await find(q)).map(({ title }) => title)
 
 t.test(
   'the index is made again when the database is lost, and follows what changed meanwhile',
+  inLongLane,
   async (t) => {
     const one = await app.newCase({
       title: 'Login fails',

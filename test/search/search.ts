@@ -2,6 +2,7 @@ import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -233,7 +234,7 @@ t.test('sessions and proof are found too, the trail is not', async (t) => {
   t.strictSame(await find('echidna'), [], 'and no other version of a file')
 })
 
-t.test('texts that mean harm cost little, and hide nothing else', async (t) => {
+t.test('texts that mean harm cost little, and hide nothing else', inLongLane, async (t) => {
   const { id } = await app.newCase({ title: 'Hostile' })
   const words = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}q`).join(' ')
   writeFileSync(app.file(id, 'many.md'), `findme ${words}`)

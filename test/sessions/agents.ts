@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import type { TimeLimits } from '../../src/runners/time-limits.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -98,7 +99,7 @@ async function begun(client: Client, provider: string) {
   return { ref, events }
 }
 
-t.test('agents in mounts', async (t) => {
+t.test('agents in mounts', inLongLane, async (t) => {
   const service = await serviceWith(
     t,
     {
@@ -322,7 +323,7 @@ function marked(sessionId: string): string[] {
   })
 }
 
-t.test('agents without mounts', async (t) => {
+t.test('agents without mounts', inLongLane, async (t) => {
   const opens = `cd "$WORKSPACE/memory/cases/$CASEFILE_CASE"
 sed -i 's/^verified: false/verified: true/' proof/*.md; sed -i 's/^state: .*/state: RESOLVED/' case.md`
   const service = await serviceWith(

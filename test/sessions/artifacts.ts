@@ -5,6 +5,7 @@ import t from 'tap'
 import { findRepository } from '../../src/git/repository.ts'
 import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { git, must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
 import { partsOf } from '../fixtures/session-record.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -20,7 +21,7 @@ const service = await openTestService(t, {
   mount: false,
 })
 
-t.test('a session whose files get in its way still ends', async (t) => {
+t.test('a session whose files get in its way still ends', inLongLane, async (t) => {
   const wait = (more: string) =>
     step('until test -e go; do sleep 0.1; done; rm go') + step(more, 'sh run id=more')
   const begun = async (more: string) => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { usageTotal } from '../../src/model/usage.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { git, must, type Ref, reaches, stream } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
@@ -274,40 +275,48 @@ writeFileSync('${out}.new', JSON.stringify(answers)); renameSync('${out}.new', '
   t.match(await gate(), { open: true })
 })
 
-t.test('an agent is told what the case requires, and what was found and tried', async (t) => {
-  const { id: case_id } = await app.newCase({
-    title: 'Limit',
-    description: 'It is too low.',
-    checklist: [{ description: 'The tests pass', type: 'test-log', required: true }],
-  })
-  writeFileSync(app.file(case_id, 'findings.md'), 'The limit is read in app.js.\n')
-  writeFileSync(app.file(case_id, 'long.md'), 'much '.repeat(4000))
-  const first = hookedAgent(app, { case_id, session: 'told' })
-  first.present(PLAN).catch(isCut)
-  const session = await inState(case_id, 'plan_ready')
-  await must(app, 'POST', `${session.path}/abandon`, { reason: 'It misses the cause.' })
-  const said = await hookedAgent(app, { case_id, session: 'second' }).tell('SessionStart')
-  const { additionalContext } = said.hookSpecificOutput
-  t.match(additionalContext, /## Hypothesis/, 'it is asked for a hypothesis')
-  t.match(additionalContext, /The tests pass \(test-log, required\)/)
-  t.match(additionalContext, /findings\.md[\s\S]*The limit is read in app\.js/)
-  t.match(additionalContext, /Earlier session 1[\s\S]*abandoned[\s\S]*It misses the cause/)
-  t.match(additionalContext, /Cut or left out here for length: .*long\.md.* files are in /)
-  t.ok(additionalContext.length <= 10_000, 'no more than Claude Code takes')
+t.test(
+  'an agent is told what the case requires, and what was found and tried',
+  inLongLane,
+  async (t) => {
+    const { id: case_id } = await app.newCase({
+      title: 'Limit',
+      description: 'It is too low.',
+      checklist: [{ description: 'The tests pass', type: 'test-log', required: true }],
+    })
+    writeFileSync(app.file(case_id, 'findings.md'), 'The limit is read in app.js.\n')
+    writeFileSync(app.file(case_id, 'long.md'), 'much '.repeat(4000))
+    const first = hookedAgent(app, { case_id, session: 'told' })
+    first.present(PLAN).catch(isCut)
+    const session = await inState(case_id, 'plan_ready')
+    await must(app, 'POST', `${session.path}/abandon`, { reason: 'It misses the cause.' })
+    const said = await hookedAgent(app, { case_id, session: 'second' }).tell('SessionStart')
+    const { additionalContext } = said.hookSpecificOutput
+    t.match(additionalContext, /## Hypothesis/, 'it is asked for a hypothesis')
+    t.match(additionalContext, /The tests pass \(test-log, required\)/)
+    t.match(additionalContext, /findings\.md[\s\S]*The limit is read in app\.js/)
+    t.match(additionalContext, /Earlier session 1[\s\S]*abandoned[\s\S]*It misses the cause/)
+    t.match(additionalContext, /Cut or left out here for length: .*long\.md.* files are in /)
+    t.ok(additionalContext.length <= 10_000, 'no more than Claude Code takes')
 
-  // handed in by MCP
-  const path = `/cases/${case_id}/proposed-plans`
-  const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
-  const one = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
-  t.match(one, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })
-  const again = await must(app, 'POST', path, { ...proposal, plan: `${PLAN}\nAgain.\n` })
-  t.match(again, { id: one.id, plan: /Again\./, hypothesis: 'It is too low.' })
-  const wrong = { ...proposal, plan: '```sh run bogus=1\n```\n' }
-  t.equal((await app.request('POST', path, wrong)).status, 422)
-  await must(app, 'POST', `/cases/${case_id}/sessions/${one.id}/approve`)
-  t.equal((await app.request('POST', path, proposal)).status, 422, 'an approved one is carried out')
-  await must(app, 'POST', `/cases/${case_id}/sessions/${one.id}/abandon`)
-})
+    // handed in by MCP
+    const path = `/cases/${case_id}/proposed-plans`
+    const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
+    const one = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
+    t.match(one, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })
+    const again = await must(app, 'POST', path, { ...proposal, plan: `${PLAN}\nAgain.\n` })
+    t.match(again, { id: one.id, plan: /Again\./, hypothesis: 'It is too low.' })
+    const wrong = { ...proposal, plan: '```sh run bogus=1\n```\n' }
+    t.equal((await app.request('POST', path, wrong)).status, 422)
+    await must(app, 'POST', `/cases/${case_id}/sessions/${one.id}/approve`)
+    t.equal(
+      (await app.request('POST', path, proposal)).status,
+      422,
+      'an approved one is carried out',
+    )
+    await must(app, 'POST', `/cases/${case_id}/sessions/${one.id}/abandon`)
+  },
+)
 
 t.test('an answer in the dialog of the agent counts', async (t) => {
   const case_id = await newCase()
@@ -354,7 +363,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   await must(app, 'POST', `${fourth.path}/abandon`)
 })
 
-t.test('which case', async (t) => {
+t.test('which case', inLongLane, async (t) => {
   const case_id = await newCase()
   const boundTo = async (session: string) => {
     const all = await must(app, 'GET', '/conversations')
@@ -439,7 +448,7 @@ t.test('which case', async (t) => {
   t.equal(await write(), null)
 })
 
-t.test('a conversation that ends, and a service that stops meanwhile', async (t) => {
+t.test('a conversation that ends, and a service that stops meanwhile', inLongLane, async (t) => {
   const case_id = await newCase()
   const agent = hookedAgent(app, { case_id, session: 'ended' })
   await agent.tell('UserPromptSubmit', { prompt: 'Hello' })

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { redirectsAside, setAside } from '../../src/snapshots/git-redirects.ts'
-import { isLong } from '../fixtures/full.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { must, ran, step } from '../fixtures/session-client.ts'
 import { printedBy, recordOf } from '../fixtures/session-record.ts'
@@ -49,7 +49,7 @@ async function scene(t: Test, mount: boolean) {
   return { service, set, leave, sprung, noneSprung }
 }
 
-t.test('in mounts', async (t) => {
+t.test('in mounts', inLongLane, async (t) => {
   const { service, set, leave, sprung, noneSprung } = await scene(t, true)
   const dotGit = join(service.root, '.git')
   const read = (name: string) => readFileSync(join(dotGit, name), 'utf8')

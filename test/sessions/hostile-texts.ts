@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { FAKE_BIN, FAKED_AGENTS } from '../fixtures/agents/contract-subjects.ts'
-import { isFull } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { pathsBelow } from '../fixtures/paths-below.ts'
 import { committed, LIST_PLAN, plannedOn, program } from '../fixtures/plain-agents.ts'
 import { finished, must, step } from '../fixtures/session-client.ts'
@@ -108,7 +108,7 @@ function owned(...folders: string[]): string[] {
   )
 }
 
-t.test('a text that looks like a command is one nowhere', async (t) => {
+t.test('a text that looks like a command is one nowhere', inLongLane, async (t) => {
   const { service, id, dir, published } = await hostile(t)
   const note = { note: LINES }
   const none = () =>

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startProgramsBy } from '../../src/platform/program.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { commit, git, newFolder, write } from '../fixtures/git-repository.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
@@ -193,58 +194,62 @@ echo new > new.txt`),
   t.strictSame(branches(), ['casefile/ends-1', ...others], 'discard leaves them')
 })
 
-t.test('sessions side by side, in a subfolder and in a worktree of the user', async (t) => {
-  write(root, { 'pkg/x.txt': 'x\n' })
-  commit(root)
-  git(root, 'worktree', 'add', '-q', '-b', 'topic', join(root, 'mine'))
-  write(join(root, 'mine'), { 'only.txt': 'topic\n' })
-  commit(join(root, 'mine'))
-  const shared = newFolder(t)
-  const wait = `touch ${shared}/%; until test -e ${shared}/go; do sleep 0.02; done`
-  const script = 'pwd; ls; echo y >> x.txt; echo beside > ../top.txt'
-  const inner = await planned(service, {
-    runbook: `---\npaths: ['**']\n---\n${step(`${wait.replace('%', 'inner')}; ${script}`)}`,
-    fields: { workdir: 'pkg' },
-  })
-  const own = await planned(service, {
-    runbook: step(
-      `${wait.replace('%', 'own')}; cat only.txt; echo more >> only.txt; echo s > x.txt`,
-    ),
-    fields: { workdir: 'mine', title: '日本' },
-  })
-  const over = [inner, own].map((ref) => reaches(service, ref, 'complete'))
-  for (const ref of [inner, own]) await must(service, 'POST', `${ref.path}/approve`)
-  await until(() => readdirSync(shared).length === 2)
-  const working = { is_running: true, state: 'kept', head: null, ahead: 0 }
-  for (const ref of [inner, own])
-    t.match(await must(service, 'GET', ref.path), { worktree: working })
-  t.match(await service.request('POST', `${own.path}/apply`), {
-    status: 422,
-    json: { detail: /Session 1 has not ended/ },
-  })
-  writeFileSync(join(shared, 'go'), '')
-  await Promise.all(over)
-  const [first, second] = [
-    await must(service, 'GET', inner.path),
-    await must(service, 'GET', own.path),
-  ]
-  t.match(printedBy(service, inner), new RegExp(`${inner.id}/pkg\nx.txt\n`))
-  const names = first.diff.files.map(({ file }: { file: string }) => file).sort()
-  t.strictSame(names, ['../top.txt', 'x.txt'], 'the evidence has all that the branch has')
-  t.strictSame(first.findings.out_of_scope, ['../top.txt'])
-  await must(service, 'POST', `${inner.path}/apply`)
-  t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
-  t.match(second, {
-    state: 'complete',
-    diff: { additions: 2 },
-    worktree: { onto: 'topic', ahead: 1 },
-  })
-  t.match(second.worktree.branch, new RegExp(`^casefile/${own.case_id.slice(0, 8)}-1$`))
-  await must(service, 'POST', `${own.path}/apply`)
-  t.equal(readFileSync(join(root, 'mine/only.txt'), 'utf8'), 'topic\nmore\n')
-  t.equal(git(join(root, 'mine'), 'status', '--short'), '')
-  t.equal(git(root, 'log', '-1', '--format=%s', 'main'), 'A case (session 1)\n', 'another branch')
-})
+t.test(
+  'sessions side by side, in a subfolder and in a worktree of the user',
+  inLongLane,
+  async (t) => {
+    write(root, { 'pkg/x.txt': 'x\n' })
+    commit(root)
+    git(root, 'worktree', 'add', '-q', '-b', 'topic', join(root, 'mine'))
+    write(join(root, 'mine'), { 'only.txt': 'topic\n' })
+    commit(join(root, 'mine'))
+    const shared = newFolder(t)
+    const wait = `touch ${shared}/%; until test -e ${shared}/go; do sleep 0.02; done`
+    const script = 'pwd; ls; echo y >> x.txt; echo beside > ../top.txt'
+    const inner = await planned(service, {
+      runbook: `---\npaths: ['**']\n---\n${step(`${wait.replace('%', 'inner')}; ${script}`)}`,
+      fields: { workdir: 'pkg' },
+    })
+    const own = await planned(service, {
+      runbook: step(
+        `${wait.replace('%', 'own')}; cat only.txt; echo more >> only.txt; echo s > x.txt`,
+      ),
+      fields: { workdir: 'mine', title: '日本' },
+    })
+    const over = [inner, own].map((ref) => reaches(service, ref, 'complete'))
+    for (const ref of [inner, own]) await must(service, 'POST', `${ref.path}/approve`)
+    await until(() => readdirSync(shared).length === 2)
+    const working = { is_running: true, state: 'kept', head: null, ahead: 0 }
+    for (const ref of [inner, own])
+      t.match(await must(service, 'GET', ref.path), { worktree: working })
+    t.match(await service.request('POST', `${own.path}/apply`), {
+      status: 422,
+      json: { detail: /Session 1 has not ended/ },
+    })
+    writeFileSync(join(shared, 'go'), '')
+    await Promise.all(over)
+    const [first, second] = [
+      await must(service, 'GET', inner.path),
+      await must(service, 'GET', own.path),
+    ]
+    t.match(printedBy(service, inner), new RegExp(`${inner.id}/pkg\nx.txt\n`))
+    const names = first.diff.files.map(({ file }: { file: string }) => file).sort()
+    t.strictSame(names, ['../top.txt', 'x.txt'], 'the evidence has all that the branch has')
+    t.strictSame(first.findings.out_of_scope, ['../top.txt'])
+    await must(service, 'POST', `${inner.path}/apply`)
+    t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
+    t.match(second, {
+      state: 'complete',
+      diff: { additions: 2 },
+      worktree: { onto: 'topic', ahead: 1 },
+    })
+    t.match(second.worktree.branch, new RegExp(`^casefile/${own.case_id.slice(0, 8)}-1$`))
+    await must(service, 'POST', `${own.path}/apply`)
+    t.equal(readFileSync(join(root, 'mine/only.txt'), 'utf8'), 'topic\nmore\n')
+    t.equal(git(join(root, 'mine'), 'status', '--short'), '')
+    t.equal(git(root, 'log', '-1', '--format=%s', 'main'), 'A case (session 1)\n', 'another branch')
+  },
+)
 
 t.test('what git cannot keep stays, and is named', async (t) => {
   const ref = await planned(service, {
@@ -286,30 +291,34 @@ d=$(git rev-parse --absolute-git-dir); git config core.fsmonitor 'touch ${root}/
 mkdir h; printf '#!/bin/sh\ntouch ${root}/pwned\n' > h/post-checkout; chmod +x h/*; echo '* filter=x' > .gitattributes
 rm -f "$d/objects/info/alternates"; mkfifo "$d/objects/info/alternates"; true`
 
-t.test('a hostile session damages neither the repository nor other branches', async (t) => {
-  const other = 'casefile/a-case-other'
-  git(root, 'branch', other, git(root, 'commit-tree', '-p', 'main', '-m', 'o', 'main:').trim())
-  const refs = () => git(root, 'for-each-ref')
-  const before = refs()
-  const config = readFileSync(join(root, '.git/config'), 'utf8')
-  const ref = await planned(service, {
-    runbook: step(ATTACK(root, other)),
-    fields: { title: 'Bad' },
-  })
-  const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
-  const { branch, base, head } = session.worktree
-  t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
-  t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
-  t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
-  const trail = recordOf(service, ref)
-  t.match(trail, /guarded mode=work guard=mount/)
-  t.match(trail, /do not continue/)
-  t.equal(refs().replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
-  t.notOk(existsSync(join(root, 'pwned')))
-  t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
-  t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
-})
+t.test(
+  'a hostile session damages neither the repository nor other branches',
+  inLongLane,
+  async (t) => {
+    const other = 'casefile/a-case-other'
+    git(root, 'branch', other, git(root, 'commit-tree', '-p', 'main', '-m', 'o', 'main:').trim())
+    const refs = () => git(root, 'for-each-ref')
+    const before = refs()
+    const config = readFileSync(join(root, '.git/config'), 'utf8')
+    const ref = await planned(service, {
+      runbook: step(ATTACK(root, other)),
+      fields: { title: 'Bad' },
+    })
+    const { session } = await finished(service, ref)
+    t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
+    const { branch, base, head } = session.worktree
+    t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
+    t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
+    t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
+    const trail = recordOf(service, ref)
+    t.match(trail, /guarded mode=work guard=mount/)
+    t.match(trail, /do not continue/)
+    t.equal(refs().replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
+    t.notOk(existsSync(join(root, 'pwned')))
+    t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
+    t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
+  },
+)
 
 t.test('what keeps a working folder from isolation is said before approval', async (t) => {
   const service = await withRepository(t)
@@ -370,27 +379,34 @@ t.test('what keeps a working folder from isolation is said before approval', asy
   t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), { status: 400 })
 })
 
-t.test('the record is not changed by a branch, and an agent is trusted by its files', async (t) => {
-  const record = 'memory/cases/*/case.md'
-  const work = `pwd > where.txt; cat CLAUDE.md >> where.txt; git add where.txt; git ${AS} commit -qm y
+t.test(
+  'the record is not changed by a branch, and an agent is trusted by its files',
+  inLongLane,
+  async (t) => {
+    const record = 'memory/cases/*/case.md'
+    const work = `pwd > where.txt; cat CLAUDE.md >> where.txt; git add where.txt; git ${AS} commit -qm y
     for each in ${record}; do echo x >> $each; done; git add -A -f; git ${AS} commit -qm z`
-  const service = await openTestService(t, {
-    files: { ...agentFiles({ works: { plan: says(LIST_PLAN), work } }), 'CLAUDE.md': 'Be kind.\n' },
-    trust: true,
-  })
-  const { root } = service
-  committed(root)
-  writeFileSync(join(root, '.gitignore'), '')
-  const stored = await service.newCase({ title: 'Stored' })
-  commit(root)
-  const { ref } = await plannedBy(service, 'works', { isolation: 'worktree' })
-  const { session } = await finished(service, ref)
-  const diff = { file: 'where.txt', additions: 2 }
-  t.match(session, { state: 'complete', diff }, 'and not its copy of the record')
-  const made = git(root, 'show', `${session.worktree.branch}:where.txt`)
-  t.equal(made, `${worktreeOf(service, ref)}\nBe kind.\n`)
-  t.match(await service.request('POST', `${ref.path}/apply`), {
-    status: 422,
-    json: { code: 'record_on_branch', files: [`memory/cases/${stored.id}/case.md`] },
-  })
-})
+    const service = await openTestService(t, {
+      files: {
+        ...agentFiles({ works: { plan: says(LIST_PLAN), work } }),
+        'CLAUDE.md': 'Be kind.\n',
+      },
+      trust: true,
+    })
+    const { root } = service
+    committed(root)
+    writeFileSync(join(root, '.gitignore'), '')
+    const stored = await service.newCase({ title: 'Stored' })
+    commit(root)
+    const { ref } = await plannedBy(service, 'works', { isolation: 'worktree' })
+    const { session } = await finished(service, ref)
+    const diff = { file: 'where.txt', additions: 2 }
+    t.match(session, { state: 'complete', diff }, 'and not its copy of the record')
+    const made = git(root, 'show', `${session.worktree.branch}:where.txt`)
+    t.equal(made, `${worktreeOf(service, ref)}\nBe kind.\n`)
+    t.match(await service.request('POST', `${ref.path}/apply`), {
+      status: 422,
+      json: { code: 'record_on_branch', files: [`memory/cases/${stored.id}/case.md`] },
+    })
+  },
+)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { must, type Ref, reaches } from '../fixtures/session-client.ts'
 import { until } from '../fixtures/session-record.ts'
@@ -37,26 +38,30 @@ const status = ({ case_id, id }: Ref) => must(app, 'GET', `/cases/${case_id}/sta
 const isUntold = (ref: Ref) =>
   until(async () => JSON.stringify(await status(ref)).includes('does not know yet'))
 
-t.test('an agent whose turn has ended is told with its next prompt, once', async (t) => {
-  const case_id = await newCase()
-  const agent = hookedAgent(app, { case_id, session: 'idle' })
-  await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
-  const session = await proposed(case_id)
-  await agent.tell('Stop', { stop_hook_active: false })
-  await must(app, 'POST', `${session.path}/approve`, { note: 'Careful.' })
-  await reaches(app, session, 'executing')
-  await isUntold(session)
-  t.match(await status(session), { detail: /claude --resume idle/ })
-  await agent.tell('SessionEnd', { reason: 'other' })
-  await agent.tell('SessionStart', { source: 'resume' })
-  const told = contextOf(await agent.tell('UserPromptSubmit', { prompt: 'Go on' }))
-  t.match(told, /approved the plan[\s\S]*Raise it[\s\S]*Careful/)
-  t.notMatch(contextOf(await agent.tell('UserPromptSubmit', { prompt: 'And?' })), /approved the/)
-  t.equal(await agent.call('Write', write), null)
-  await must(app, 'POST', `${session.path}/abandon`)
-})
+t.test(
+  'an agent whose turn has ended is told with its next prompt, once',
+  inLongLane,
+  async (t) => {
+    const case_id = await newCase()
+    const agent = hookedAgent(app, { case_id, session: 'idle' })
+    await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+    const session = await proposed(case_id)
+    await agent.tell('Stop', { stop_hook_active: false })
+    await must(app, 'POST', `${session.path}/approve`, { note: 'Careful.' })
+    await reaches(app, session, 'executing')
+    await isUntold(session)
+    t.match(await status(session), { detail: /claude --resume idle/ })
+    await agent.tell('SessionEnd', { reason: 'other' })
+    await agent.tell('SessionStart', { source: 'resume' })
+    const told = contextOf(await agent.tell('UserPromptSubmit', { prompt: 'Go on' }))
+    t.match(told, /approved the plan[\s\S]*Raise it[\s\S]*Careful/)
+    t.notMatch(contextOf(await agent.tell('UserPromptSubmit', { prompt: 'And?' })), /approved the/)
+    t.equal(await agent.call('Write', write), null)
+    await must(app, 'POST', `${session.path}/abandon`)
+  },
+)
 
-t.test('one that is in a turn goes on with it when the turn ends', async (t) => {
+t.test('one that is in a turn goes on with it when the turn ends', inLongLane, async (t) => {
   const case_id = await newCase()
   const agent = hookedAgent(app, { case_id, session: 'turning' })
   await agent.tell('UserPromptSubmit', { prompt: 'Hello' })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { withRestrictions } from '../../src/model/restrictions.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/model/settings.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { must, planned, ran, step } from '../fixtures/session-client.ts'
 import { printedBy } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
@@ -36,7 +37,7 @@ const problems = async () =>
     ({ code }: { code: string }) => code === 'untrusted_settings',
   )
 
-t.test('what a run lifts stays as it was, also after a restart', async (t) => {
+t.test('what a run lifts stays as it was, also after a restart', inLongLane, async (t) => {
   writeFileSync(settings, SETTINGS)
   const lifted = '---\nhide: ["!.env", "!keys/deep"]\n---\n'
   const first = await seen(t, `printf -- '${lifted.replaceAll('\n', '\\n')}' > casefile.md`)

@@ -286,7 +286,7 @@ exec ${mount} "$@"
   return bin
 }
 
-t.test('a home folder in the workspace', here, async (t) => {
+t.test('a home folder in the workspace', { ...here, ...inLongLane }, async (t) => {
   const environment: Record<string, string | undefined> = { ...process.env }
   const service = await openTestService(t, {
     files: { home: { '.claude': {} }, bin: {} },

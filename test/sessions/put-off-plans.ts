@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { must, type Ref, reaches } from '../fixtures/session-client.ts'
 import { until } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -68,6 +69,7 @@ async function newCase(): Promise<string> {
 
 t.test(
   'a plan that nobody decides on in time is put off, and its approval is the next turn',
+  inLongLane,
   async (t) => {
     const case_id = await newCase()
     const agent = gemini(app, case_id)

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { eventsOfLines } from '../../src/model/trail-lines.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import {
   git,
   inLine,
@@ -259,7 +260,7 @@ t.test('what changed in the folder meanwhile is recorded, and the plan starts', 
   t.ok(place.hasRun(ref))
 })
 
-t.test('a stop empties the line, and nothing starts afterwards', async (t) => {
+t.test('a stop empties the line, and nothing starts afterwards', inLongLane, async (t) => {
   const place = await occupied(t)
   const ref = await place.waiting()
   await service.restart()

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { rememberFolders } from '../../src/files/remembered-folders.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -77,7 +78,7 @@ t.test('a folder is told from all that may stand in its place', async (t) => {
   }
 })
 
-for (const mount of [true, false]) {
+for (const mount of isLong ? [true, false] : [false]) {
   const how = mount ? 'with' : 'without'
   t.test(`a plan during which the workspace is replaced, ${how} mounts`, async (t) => {
     const service = await serviceWith(t, mount)
@@ -94,7 +95,7 @@ for (const mount of [true, false]) {
   })
 }
 
-t.test('work during which the state folder is replaced', async (t) => {
+t.test('work during which the state folder is replaced', inLongLane, async (t) => {
   const service = await serviceWith(t, false)
   const { session } = await ran(service, step(swapped('$STATE')))
   t.equal(session.state, 'failed')

@@ -205,7 +205,7 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
   mustBeClean(t, service)
 })
 
-t.test('a secret that is a word of the trail', async (t) => {
+t.test('a secret that is a word of the trail', inLongLane, async (t) => {
   inEnvironment(t, { A_PASSWORD: 'runbook', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
   const service = await openTestService(t, { mount: false })
   const { ref, session } = await ran(service, step('echo is complete'))

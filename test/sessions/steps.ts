@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { processesOf } from '../fixtures/built-service.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { envelope, must, planned, ran, says, step, stream } from '../fixtures/session-client.ts'
 import { partsOf, printedBy, recordOf } from '../fixtures/session-record.ts'
 import { orphanIn, SHED } from '../fixtures/shed-process.ts'
@@ -127,7 +128,7 @@ t.test(
   },
 )
 
-t.test('why a run stopped, and one without steps', async (t) => {
+t.test('why a run stopped, and one without steps', inLongLane, async (t) => {
   const settings = (timeout: string) => `---\ntimeout: { ${timeout} }\n---\n`
   const files = { 'casefile.md': settings('step: 200ms') }
   const service = await openTestService(t, { files })

@@ -226,53 +226,57 @@ t.test('resume across kill -9 and a restart', inLongLane, async (t) => {
   t.equal(over.status, 204)
 })
 
-t.test('clients that go away leave nothing behind, and a stream that waits ends', async (t) => {
-  const service = await openTestService(t, { mount: false })
-  let open = 0
-  const count = <T>(bus: Bus<T>) => {
-    const { subscribe } = bus
-    bus.subscribe = (listener) => {
-      const undo = subscribe(listener)
-      open++
-      return () => {
-        open--
-        undo()
+t.test(
+  'clients that go away leave nothing behind, and a stream that waits ends',
+  inLongLane,
+  async (t) => {
+    const service = await openTestService(t, { mount: false })
+    let open = 0
+    const count = <T>(bus: Bus<T>) => {
+      const { subscribe } = bus
+      bus.subscribe = (listener) => {
+        const undo = subscribe(listener)
+        open++
+        return () => {
+          open--
+          undo()
+        }
       }
     }
-  }
-  const ref = await planned(service, { runbook: wait })
-  count(service.service.caseChanges) // what answers requests listens by now
-  count(service.service.outputs)
-  const clients = await Promise.all(Array.from({ length: 5 }, () => stream(service, ref)))
-  t.equal(open, 10)
-  for (const client of clients) client.close()
-  const deadline = Date.now() + 60_000
-  while (open > 0 && Date.now() < deadline) await must(service, 'GET', '/version')
-  t.equal(open, 0)
-  const head = await service.request('HEAD', `${ref.path}/stream`)
-  t.match(head.status, 200)
-  t.equal(open, 0)
+    const ref = await planned(service, { runbook: wait })
+    count(service.service.caseChanges) // what answers requests listens by now
+    count(service.service.outputs)
+    const clients = await Promise.all(Array.from({ length: 5 }, () => stream(service, ref)))
+    t.equal(open, 10)
+    for (const client of clients) client.close()
+    const deadline = Date.now() + 60_000
+    while (open > 0 && Date.now() < deadline) await must(service, 'GET', '/version')
+    t.equal(open, 0)
+    const head = await service.request('HEAD', `${ref.path}/stream`)
+    t.match(head.status, 200)
+    t.equal(open, 0)
 
-  const gone = await planned(service)
-  const ofGone = await stream(service, gone)
-  await ofGone.next((event) => envelope(event).payload.new_state === 'plan_ready')
-  await must(service, 'DELETE', `/cases/${gone.case_id}`)
-  t.equal(await ofGone.closed, 'ended', 'when its case is deleted')
+    const gone = await planned(service)
+    const ofGone = await stream(service, gone)
+    await ofGone.next((event) => envelope(event).payload.new_state === 'plan_ready')
+    await must(service, 'DELETE', `/cases/${gone.case_id}`)
+    t.equal(await ofGone.closed, 'ended', 'when its case is deleted')
 
-  const waiting = await stream(service, await planned(service))
-  const events = await stream(service, ref)
-  await must(service, 'POST', `${ref.path}/approve`)
-  await says(events, 'begun')
-  await service.close()
-  t.equal(await waiting.closed, 'ended', 'when the service stops')
-  t.equal(await events.closed, 'ended')
-  const state = { new_state: 'failed', reason: /service was stopped/ }
-  t.match(events.received.slice(-2).map(envelope), [
-    { event_type: 'session_state_changed', payload: state },
-    { event_type: 'session_sealed' },
-  ])
-  t.equal(open, 0)
-})
+    const waiting = await stream(service, await planned(service))
+    const events = await stream(service, ref)
+    await must(service, 'POST', `${ref.path}/approve`)
+    await says(events, 'begun')
+    await service.close()
+    t.equal(await waiting.closed, 'ended', 'when the service stops')
+    t.equal(await events.closed, 'ended')
+    const state = { new_state: 'failed', reason: /service was stopped/ }
+    t.match(events.received.slice(-2).map(envelope), [
+      { event_type: 'session_state_changed', payload: state },
+      { event_type: 'session_sealed' },
+    ])
+    t.equal(open, 0)
+  },
+)
 
 t.test('a stop that hangs says what hangs', async (t) => {
   await t.rejects(inTime('a thing', new Promise(() => {}), 20), { message: /a thing did not end/ })

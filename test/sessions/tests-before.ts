@@ -7,6 +7,7 @@ import { readTrail } from '../../src/markdown/trail.ts'
 import { faultsInTrail } from '../../src/model/trail-rules.ts'
 import type { ReportedTest, TestOutcome } from '../../src/runners/reports/reported-tests.ts'
 import { compareTests } from '../../src/sessions/tests-before.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
 import {
   finished,
@@ -154,6 +155,7 @@ t.test('the tests before the first step are compared with those after the last',
 
 t.test(
   'an agent works after the tests before it; one that fails in any way stops nothing',
+  inLongLane,
   async (t) => {
     const fences = [
       step('echo no report; sleep 30 & exit 3', 'sh run id=plain proof=tap baseline expect=3'),
@@ -186,7 +188,7 @@ t.test(
   },
 )
 
-t.test('abandoned in the run before the work, nothing else runs', async (t) => {
+t.test('abandoned in the run before the work, nothing else runs', inLongLane, async (t) => {
   const service = await openTestService(t, { mount: false, files: FILES })
   const plan = [
     step('echo 1..1; echo here; sleep 60', 'sh run id=test proof=tap baseline'),

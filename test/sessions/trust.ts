@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import {
   type Client,
   finished,
@@ -98,7 +99,7 @@ t.test('what is written by hand takes the power to run away, and opens nothing',
   t.strictSame(await must(service, 'GET', proof), [], 'a refused request leaves nothing behind')
 })
 
-t.test('what would be too large to be read again is not written', async (t) => {
+t.test('what would be too large to be read again is not written', inLongLane, async (t) => {
   const { id } = await service.newCase()
   const file = service.file(id, 'case.md')
   appendFileSync(file, `\n${'x'.repeat(256 * 1024 - 800 - readFileSync(file).length)}\n`)

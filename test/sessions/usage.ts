@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { usageTotal } from '../../src/model/usage.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { plannedBy, program } from '../fixtures/plain-agents.ts'
 import { finished, must, stream } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -54,7 +55,7 @@ program(bin, 'codex', CODEX)
 program(bin, 'claude', CLAUDE)
 environment.PATH = `${bin}:${environment.PATH}`
 
-t.test('what each run used, and all of them', async (t) => {
+t.test('what each run used, and all of them', inLongLane, async (t) => {
   const { ref, session } = await plannedBy(service, 'codex')
   const none = { model: null, cost_usd: null }
   t.match(session.usage, [{ mode: 'plan', ...tokens(1), ...none }])

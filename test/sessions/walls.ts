@@ -191,7 +191,7 @@ const WRITES = {
 }
 
 for (const [who, user, options] of people) {
-  t.test(`the walls around a run of ${who}`, options, async (t) => {
+  t.test(`the walls around a run of ${who}`, { ...options, ...inLongLane }, async (t) => {
     const settings = "cache: ['~/projects', ~/new/cache]\n"
     // a limit of 6 MiB for files, as on a full disk, and a file that is open
     const through = ['bash', '-c', 'ulimit -f 6144; exec "$@" 40< /etc/hostname', 'bash']
@@ -348,22 +348,26 @@ async function runAll(
   return { ref, session, events, ended, guarded, text }
 }
 
-t.test('where mounts are refused the session says so, and the run goes on', here, async (t) => {
-  const service = await openTestService(t, { files: { bin: {} } })
-  const bin = join(service.root, 'bin')
-  writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho no >&2; exit 1\n', { mode: 0o755 })
-  const { PATH } = process.env
-  process.env.PATH = `${bin}:${PATH}`
-  t.teardown(() => {
-    process.env.PATH = PATH
-  })
-  const { session, events, ref } = await ran(service, step('echo x > ../new'))
-  t.equal(session.state, 'complete')
-  const { payload } = events.find(({ event_type }) => event_type === 'guarded')!
-  t.match(payload, { guard: 'comparison', reason: /: no$/ })
-  const { guard, reason } = (await must(service, 'GET', `${ref.path}/approval`)).walls
-  t.match(payload, { guard, reason })
-})
+t.test(
+  'where mounts are refused the session says so, and the run goes on',
+  { ...here, ...inLongLane },
+  async (t) => {
+    const service = await openTestService(t, { files: { bin: {} } })
+    const bin = join(service.root, 'bin')
+    writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho no >&2; exit 1\n', { mode: 0o755 })
+    const { PATH } = process.env
+    process.env.PATH = `${bin}:${PATH}`
+    t.teardown(() => {
+      process.env.PATH = PATH
+    })
+    const { session, events, ref } = await ran(service, step('echo x > ../new'))
+    t.equal(session.state, 'complete')
+    const { payload } = events.find(({ event_type }) => event_type === 'guarded')!
+    t.match(payload, { guard: 'comparison', reason: /: no$/ })
+    const { guard, reason } = (await must(service, 'GET', `${ref.path}/approval`)).walls
+    t.match(payload, { guard, reason })
+  },
+)
 
 /** Ids of processes whose command has this in it. */
 function processesNamed(text: string): string[] {

@@ -28,7 +28,7 @@ t.test('a repository with SHA-256', inLongLane, async (t) => {
   t.equal(a.tree().length, 64)
 })
 
-t.test('a branch of the code’s repository', async (t) => {
+t.test('a branch of the code’s repository', inLongLane, async (t) => {
   const dir = makeOrigin(t)
   const first = join(dir, 'first')
   git(dir, 'clone', '--quiet', 'origin.git', first)

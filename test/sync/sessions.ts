@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { finished, must, newSession, reaches, step } from '../fixtures/session-client.ts'
 import { makeOrigin, openSyncedClone, type SyncedClone } from '../fixtures/synced-clones.ts'
 
@@ -48,7 +49,7 @@ t.test('two clones begin sessions with the same number', async (t) => {
     t.equal((await must(b, 'GET', next.path)).number, 3)
   })
 
-  await t.test('a sync waits for one that runs here', async (t) => {
+  await t.test('a sync waits for one that runs here', inLongLane, async (t) => {
     await sessionOn(a, other, 'true')
     await a.sync()
     const ref = await sessionOn(b, other, 'sleep 600')

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { git, must } from '../fixtures/session-client.ts'
 import {
   copiesIn,
@@ -34,7 +35,7 @@ function commitAll(clone: SyncedClone): void {
   clone.git('commit', '-qm', 'by hand')
 }
 
-t.test('the record travels, and code never does', async (t) => {
+t.test('the record travels, and code never does', inLongLane, async (t) => {
   const { a, b, id } = await twoClones(t)
   writeFileSync(join(a.root, 'src/index.js'), 'two\n')
   writeFileSync(join(a.root, 'staged.js'), 'staged\n')

@@ -14,6 +14,7 @@ import t, { type Test } from 'tap'
 import { openWorkspaceFolders } from '../../src/settings/workspace-folders.ts'
 import { trust } from '../../src/trust/trust-command.ts'
 import { commandsHere } from '../fixtures/cli-here.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { printedBy } from '../fixtures/session-record.ts'
@@ -187,50 +188,54 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
   t.equal((await approve()).status, 422, 'and once')
 })
 
-t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {
-  const service = await openTestService(t, {
-    mount: false,
-    files: { link: t.fixture('symlink', '../state/a') },
-  })
-  const [a, b] = [join(service.stateDir, 'a'), join(service.stateDir, 'b')]
-  for (const folder of [a, b]) mkdirSync(folder)
-  const fields = { title: 'Outside', workdir: 'link' }
-  const { id } = await service.newCase(fields)
-  const body = { type: 'planning' }
-  const create = () => service.request('POST', `/cases/${id}/sessions`, body)
-  const untrusted = { status: 422, json: { code: 'untrusted_workdir' } }
-  t.match(await create(), { ...untrusted, json: { detail: /casefile doctor --trust/ } })
+t.test(
+  'a folder outside of the workspace is worked in once it is trusted',
+  inLongLane,
+  async (t) => {
+    const service = await openTestService(t, {
+      mount: false,
+      files: { link: t.fixture('symlink', '../state/a') },
+    })
+    const [a, b] = [join(service.stateDir, 'a'), join(service.stateDir, 'b')]
+    for (const folder of [a, b]) mkdirSync(folder)
+    const fields = { title: 'Outside', workdir: 'link' }
+    const { id } = await service.newCase(fields)
+    const body = { type: 'planning' }
+    const create = () => service.request('POST', `/cases/${id}/sessions`, body)
+    const untrusted = { status: 422, json: { code: 'untrusted_workdir' } }
+    t.match(await create(), { ...untrusted, json: { detail: /casefile doctor --trust/ } })
 
-  const shown = await trusted(service)
-  t.match(shown, `${a}\n    case ${id} "Outside", workdir "link"\n`)
-  const ref = await planned(service, { runbook: step('pwd -P; touch here'), fields })
-  const link = (target: string) => {
-    rmSync(join(service.root, 'link'))
-    symlinkSync(`../state/${target}`, join(service.root, 'link'))
-  }
-  link('b')
-  t.match(await create(), untrusted, 'the same words, another folder')
-  t.match(await service.request('POST', `${ref.path}/approve`), untrusted)
-  link('a')
-  const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete' })
-  t.equal(printedBy(service, ref), `${a}\n`)
-  t.ok(existsSync(join(a, 'here')))
-  link('b')
-  await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, '..', 'a') })
-  t.match(await create(), { status: 201 }, 'other words, the same folder')
-  await must(service, 'PUT', `/cases/${id}`, { workdir: service.stateDir })
-  t.match(await create(), untrusted, 'the folder around it')
-  mkdirSync(join(a, 'inner'))
-  await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, 'inner') })
-  t.match(await create(), untrusted, 'a folder in it')
+    const shown = await trusted(service)
+    t.match(shown, `${a}\n    case ${id} "Outside", workdir "link"\n`)
+    const ref = await planned(service, { runbook: step('pwd -P; touch here'), fields })
+    const link = (target: string) => {
+      rmSync(join(service.root, 'link'))
+      symlinkSync(`../state/${target}`, join(service.root, 'link'))
+    }
+    link('b')
+    t.match(await create(), untrusted, 'the same words, another folder')
+    t.match(await service.request('POST', `${ref.path}/approve`), untrusted)
+    link('a')
+    const { session } = await finished(service, ref)
+    t.match(session, { state: 'complete' })
+    t.equal(printedBy(service, ref), `${a}\n`)
+    t.ok(existsSync(join(a, 'here')))
+    link('b')
+    await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, '..', 'a') })
+    t.match(await create(), { status: 201 }, 'other words, the same folder')
+    await must(service, 'PUT', `/cases/${id}`, { workdir: service.stateDir })
+    t.match(await create(), untrusted, 'the folder around it')
+    mkdirSync(join(a, 'inner'))
+    await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, 'inner') })
+    t.match(await create(), untrusted, 'a folder in it')
 
-  await trusted(service)
-  t.match(await create(), { status: 201 })
-  await must(service, 'PUT', `/cases/${id}`, { workdir: a })
-  t.match(await create(), untrusted, 'no longer in use when the others were trusted')
-  t.strictSame(readdirSync(b), [])
-})
+    await trusted(service)
+    t.match(await create(), { status: 201 })
+    await must(service, 'PUT', `/cases/${id}`, { workdir: a })
+    t.match(await create(), untrusted, 'no longer in use when the others were trusted')
+    t.strictSame(readdirSync(b), [])
+  },
+)
 
 t.test('a damaged trust file trusts nothing, and says so', async (t) => {
   const files = { 'casefile.md': settingsText('env: [ASKED_FOR_TEST]') }

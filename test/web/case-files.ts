@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readProofFile } from '../../src/web/proof/client/proof-file.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { formTag, textOf } from '../fixtures/page-text.ts'
 import { must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -29,7 +30,7 @@ t.test('a memory file is rendered, and is there as source', async (t) => {
   t.match(source, '# Hello␍</span>\n', 'with the line ends that it has')
 })
 
-t.test('of a large file the first part is shown, and where the rest is', async (t) => {
+t.test('of a large file the first part is shown, and where the rest is', inLongLane, async (t) => {
   const { id } = await app.newCase()
   await app.request('PUT', `/cases/${id}/memory/large.md`, `${'> '.repeat(400_000)}\n\nIts end.\n`)
   for (const query of ['', '?source']) {

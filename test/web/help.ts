@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { HELP_TOPICS } from '../../src/web/shell/help-link.tsx'
-import { isLong } from '../fixtures/full.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -48,7 +48,7 @@ t.test('the questions stand under their sections', async (t) => {
   t.notMatch(html, 'href="/help/problems#text-agents"')
 })
 
-t.test('every page is there, and its links and pictures lead somewhere', async (t) => {
+t.test('every page is there, and its links and pictures lead somewhere', inLongLane, async (t) => {
   const texts = new Map(
     await Promise.all(
       ['readme', 'contributing', 'requests', ...(isLong ? NAMES : NAMES.slice(0, 6))].map(

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import {
   finished,
@@ -220,7 +221,7 @@ t.test('one that runs, and is then stopped', async (t) => {
   t.notMatch(await page(ofLog(ref, '1-wait.log')), 'Follow it live')
 })
 
-t.test('what a case needs comes first, from the best session', async (t) => {
+t.test('what a case needs comes first, from the best session', inLongLane, async (t) => {
   const logs = step('echo 0', 'sh run id=log-0')
   const test = step(
     `printf 'TAP version 13\\nok 1 - a\\nok 2 - b\\n1..2\\n'`,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { worktreeActs } from '../../src/worktrees/worktree-texts.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { commit, git, write } from '../fixtures/git-repository.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -26,7 +27,7 @@ async function pageOf(service: TestService, path: string): Promise<string> {
   return reply.text
 }
 
-t.test('work that is applied, then discarded', async (t) => {
+t.test('work that is applied, then discarded', inLongLane, async (t) => {
   const fields = { title: 'Red door' }
   const ref = await planned(service, { runbook: step('echo two >> a.txt'), fields })
   await finished(service, ref)

@@ -12,7 +12,7 @@ const numberOf = ({ headers }: Received) => Number(String(headers['webhook-id'])
 const large = (size: number) => 'A line of a large document.\n'.repeat(size / 28)
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n'
 
-t.test('the events of a workspace arrive', async (t) => {
+t.test('the events of a workspace arrive', inLongLane, async (t) => {
   const app = await openTestService(t)
   const receiver = await openReceiver(t)
   const further = await openReceiver(t)

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { SESSION } from '../fixtures/records.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -45,7 +46,7 @@ async function casesOf(name: string) {
   return { name, id, files }
 }
 
-t.test('in files', async (t) => {
+t.test('in files', inLongLane, async (t) => {
   const all = await Promise.all(NAMES.map(casesOf))
   const cases = Object.assign({}, ...all.map(({ files }) => files))
   const app = await openTestService(t, { files: { memory: { cases } } })

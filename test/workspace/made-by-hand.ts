@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { inLongLane } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -233,6 +234,7 @@ const breaks: [string, Break, code: string, line: number | null][] = [
 
 t.test(
   'a case.md that a person broke is told once, and served as it was until it is mended',
+  inLongLane,
   async (t) => {
     const app = await openTestService(t)
     const scenes = []

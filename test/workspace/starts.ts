@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openServer, type Served } from '../../src/serve.ts'
 import { before } from '../fixtures/disk-calls.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { filesBelow } from '../fixtures/paths-below.ts'
 import {
   type Client,
@@ -127,44 +128,48 @@ async function rest(app: TestService): Promise<void> {
   await app.service.start.begun
 }
 
-t.test('a first start tells nothing, and every later one answers as it did', async (t) => {
-  const app = await openTestService(t)
-  await app.close()
-  fill(app.memory)
-  rmSync(app.stateDir, { recursive: true })
-  await app.restart()
-  await app.service.start.begun
-  t.equal(app.service.eventLog.last, 0, 'nothing is told')
-  // in another order than a start reads them
-  const others = await Promise.all(
-    Array.from({ length: 4 }, () => app.newCase({ title: 'Alike', description: 'A quince.' })),
-  )
-  const [one, two, three] = others
-    .map(({ id }) => id)
-    .sort()
-    .reverse() as [string, string, string]
-  for (const name of ['z.md', 'b.md', 'm.md', 'a.md'])
-    await app.request('PUT', `/cases/${one}/memory/${name}`, 'quince\n')
-  for (const description of ['Other.', 'A quince.'])
-    await app.request('PUT', `/cases/${two}`, { description })
-  await must(app, 'POST', `/cases/${two}/proof`, { type: 'log', content: 'a quince' })
-  await app.request('PUT', `/cases/${three}`, { tags: ['kept'] })
-  const broken = readFileSync(app.file(three, 'case.md'), 'utf8').replace('OPEN', 'NONSENSE')
-  save(app.file(three, 'case.md'), broken)
-  await rest(app)
-  const last = await answers(app)
-  t.match(last[`/cases/${three}`], /"tags":\["kept"\].*unknown_state/)
-  await rest(app)
-  t.strictSame(changed(last, await answers(app)), {}, 'what is not read again')
-  await app.close()
-  rmSync(app.stateDir, { recursive: true })
-  await app.restart()
-  t.strictSame(changed(last, await answers(app)), {}, 'what is read without any memory')
-  t.equal(app.service.eventLog.last, 0, 'nothing is told')
-  const index = readFileSync(join(app.memory, 'index.md'), 'utf8')
-  await app.close()
-  t.equal(readFileSync(join(app.memory, 'index.md'), 'utf8'), index)
-})
+t.test(
+  'a first start tells nothing, and every later one answers as it did',
+  inLongLane,
+  async (t) => {
+    const app = await openTestService(t)
+    await app.close()
+    fill(app.memory)
+    rmSync(app.stateDir, { recursive: true })
+    await app.restart()
+    await app.service.start.begun
+    t.equal(app.service.eventLog.last, 0, 'nothing is told')
+    // in another order than a start reads them
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => app.newCase({ title: 'Alike', description: 'A quince.' })),
+    )
+    const [one, two, three] = others
+      .map(({ id }) => id)
+      .sort()
+      .reverse() as [string, string, string]
+    for (const name of ['z.md', 'b.md', 'm.md', 'a.md'])
+      await app.request('PUT', `/cases/${one}/memory/${name}`, 'quince\n')
+    for (const description of ['Other.', 'A quince.'])
+      await app.request('PUT', `/cases/${two}`, { description })
+    await must(app, 'POST', `/cases/${two}/proof`, { type: 'log', content: 'a quince' })
+    await app.request('PUT', `/cases/${three}`, { tags: ['kept'] })
+    const broken = readFileSync(app.file(three, 'case.md'), 'utf8').replace('OPEN', 'NONSENSE')
+    save(app.file(three, 'case.md'), broken)
+    await rest(app)
+    const last = await answers(app)
+    t.match(last[`/cases/${three}`], /"tags":\["kept"\].*unknown_state/)
+    await rest(app)
+    t.strictSame(changed(last, await answers(app)), {}, 'what is not read again')
+    await app.close()
+    rmSync(app.stateDir, { recursive: true })
+    await app.restart()
+    t.strictSame(changed(last, await answers(app)), {}, 'what is read without any memory')
+    t.equal(app.service.eventLog.last, 0, 'nothing is told')
+    const index = readFileSync(join(app.memory, 'index.md'), 'utf8')
+    await app.close()
+    t.equal(readFileSync(join(app.memory, 'index.md'), 'utf8'), index)
+  },
+)
 
 const PROOF = '11111111-1111-4111-8111-111111111111'
 const proof = '---\ntype: log\n---\n\n```text\nx\n```\n'
@@ -313,7 +318,7 @@ t.test(
   },
 )
 
-t.test('last good values of broken files survive starts', async (t) => {
+t.test('last good values of broken files survive starts', inLongLane, async (t) => {
   const app = await openTestService(t)
   cpSync(join(SAMPLE, 'cases', WHOLE), app.file(WHOLE), { recursive: true })
   await rest(app)
@@ -515,31 +520,35 @@ t.test(
   },
 )
 
-t.test('more cases than stay in memory are read, changed and listed as any other', async (t) => {
-  const count = 310
-  const cases = Object.fromEntries(
-    Array.from({ length: count }, (_, n) => [idOf(n), { 'case.md': caseMd(`Title ${n}`) }]),
-  )
-  const app = await openTestService(t, { files: { memory: { cases } } })
-  const titles = async () => {
-    const { json } = await app.request('GET', '/cases')
-    return json.map(({ title }: { title: string }) => title).sort()
-  }
-  const wanted = Array.from({ length: count }, (_, n) => `Title ${n}`)
-  for (let n = 0; n < count; n += 30) {
-    const { title } = await must(app, 'GET', `/cases/${idOf(n)}`)
-    if (title !== `Title ${n}`) t.fail(`${n}: ${title}`)
-  }
-  for (const n of [0, 5, count - 1]) {
-    wanted[n] = `Changed ${n}`
-    await app.request('PUT', `/cases/${idOf(n)}`, { title: wanted[n] })
-  }
-  writeFileSync(app.file(idOf(7), 'case.md'), caseMd('By hand'))
-  wanted[7] = 'By hand'
-  await app.request('DELETE', `/cases/${idOf(3)}`)
-  wanted.splice(3, 1)
-  t.strictSame(await titles(), wanted.toSorted())
-})
+t.test(
+  'more cases than stay in memory are read, changed and listed as any other',
+  inLongLane,
+  async (t) => {
+    const count = 310
+    const cases = Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [idOf(n), { 'case.md': caseMd(`Title ${n}`) }]),
+    )
+    const app = await openTestService(t, { files: { memory: { cases } } })
+    const titles = async () => {
+      const { json } = await app.request('GET', '/cases')
+      return json.map(({ title }: { title: string }) => title).sort()
+    }
+    const wanted = Array.from({ length: count }, (_, n) => `Title ${n}`)
+    for (let n = 0; n < count; n += 30) {
+      const { title } = await must(app, 'GET', `/cases/${idOf(n)}`)
+      if (title !== `Title ${n}`) t.fail(`${n}: ${title}`)
+    }
+    for (const n of [0, 5, count - 1]) {
+      wanted[n] = `Changed ${n}`
+      await app.request('PUT', `/cases/${idOf(n)}`, { title: wanted[n] })
+    }
+    writeFileSync(app.file(idOf(7), 'case.md'), caseMd('By hand'))
+    wanted[7] = 'By hand'
+    await app.request('DELETE', `/cases/${idOf(3)}`)
+    wanted.splice(3, 1)
+    t.strictSame(await titles(), wanted.toSorted())
+  },
+)
 
 /** Which of these texts are anywhere in the state folder. */
 function inState(app: TestService, texts: string[]): string[] {
@@ -551,6 +560,7 @@ function inState(app: TestService, texts: string[]): string[] {
 
 t.test(
   'a deleted case leaves no text in the state folder, and neither does what is replaced',
+  inLongLane,
   async (t) => {
     const app = await openTestService(t)
     for (let n = 0; n < 12; n++)

@@ -17,6 +17,7 @@ import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { trailLineText } from '../../src/markdown/trail.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 import { before, onFolderSync } from '../fixtures/disk-calls.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { CASE, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -275,37 +276,41 @@ t.test('a deleted case leaves nothing behind, and what it linked to stays', asyn
 
 // The memory root
 
-t.test('the first cases, made at once, make the memory root with its git files', async (t) => {
-  const app = await openTestService(t)
-  const places: [name: string, left: () => void, ignored: RegExp][] = [
-    ['where there is nothing', () => {}, /^latest\.md$/m],
-    ['where somebody made the folder', () => mkdirSync(app.memory), /^index\.md$/m],
-    [
-      'where a start was cut short',
-      () => {
-        mkdirSync(app.memory)
-        writeFileSync(join(app.memory, '.gitignore'), 'mine\n')
-      },
-      /^mine\n$/,
-    ],
-  ]
-  for (const [name, left, ignored] of places) {
-    await t.test(name, async (t) => {
-      await app.close()
-      rmSync(app.memory, { recursive: true, force: true })
-      left()
-      await app.restart()
-      const replies = await Promise.all(
-        Array.from({ length: 4 }, () => app.request('POST', '/cases', { title: 'A' })),
-      )
-      t.strictSame([...new Set(replies.map(({ status }) => status))], [201])
-      const names = readdirSync(app.memory).filter((each) => each !== 'index.md')
-      t.strictSame(names.sort(), ['.gitattributes', '.gitignore', 'cases'])
-      t.match(readFileSync(join(app.memory, '.gitignore'), 'utf8'), ignored)
-      t.match(readFileSync(join(app.memory, '.gitattributes'), 'utf8'), /history\.md merge=union/)
-    })
-  }
-})
+t.test(
+  'the first cases, made at once, make the memory root with its git files',
+  inLongLane,
+  async (t) => {
+    const app = await openTestService(t)
+    const places: [name: string, left: () => void, ignored: RegExp][] = [
+      ['where there is nothing', () => {}, /^latest\.md$/m],
+      ['where somebody made the folder', () => mkdirSync(app.memory), /^index\.md$/m],
+      [
+        'where a start was cut short',
+        () => {
+          mkdirSync(app.memory)
+          writeFileSync(join(app.memory, '.gitignore'), 'mine\n')
+        },
+        /^mine\n$/,
+      ],
+    ]
+    for (const [name, left, ignored] of places) {
+      await t.test(name, async (t) => {
+        await app.close()
+        rmSync(app.memory, { recursive: true, force: true })
+        left()
+        await app.restart()
+        const replies = await Promise.all(
+          Array.from({ length: 4 }, () => app.request('POST', '/cases', { title: 'A' })),
+        )
+        t.strictSame([...new Set(replies.map(({ status }) => status))], [201])
+        const names = readdirSync(app.memory).filter((each) => each !== 'index.md')
+        t.strictSame(names.sort(), ['.gitattributes', '.gitignore', 'cases'])
+        t.match(readFileSync(join(app.memory, '.gitignore'), 'utf8'), ignored)
+        t.match(readFileSync(join(app.memory, '.gitattributes'), 'utf8'), /history\.md merge=union/)
+      })
+    }
+  },
+)
 
 t.test('no case is made or read through a link in place of the folder of cases', async (t) => {
   const app = await openTestService(t, { files: { memory: {}, elsewhere: {} } })
