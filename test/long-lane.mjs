@@ -5,15 +5,16 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a file says that leaves something to the long lane; `test/fixtures/full.ts` exports these. */
+/** The names of `test/fixtures/full.ts`: a file that has one of them leaves something to the long lane. */
 const LEAVES = /\b(isLong|inLongLane|isFull)\b/
 
 /**
- * The parts of the long lane: what takes long, or needs programs that are seldom there, or finds no planted fault that a
- * quicker test does not find. `npm test` runs `both` too, with smaller numbers and without the tests that `inLongLane` marks.
- * A path is a file, or a folder if it ends with a slash; the longest path that fits a file decides. Of a folder in `both`,
- * the long lane runs the files that leave something to it. `jobs`: files side by side, if not two.
- * In full a part takes at most 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes 4.
+ * The parts of the long lane: what takes long, or needs programs that are seldom there, or finds no planted fault that
+ * quicker tests do not find. `npm test` runs every file but those of `long`; those of `both` with smaller numbers, and
+ * without the tests that `inLongLane` marks.
+ * A path is a file, or a folder if it ends with a slash. A file is in the part with the longest path that fits it; below a
+ * folder in `both` only if it leaves something to the long lane. `jobs`: files side by side, if not two.
+ * In full a part takes at most 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes four.
  * `node test/long-lane.mjs` prints the part that CI runs at this commit.
  */
 export const PARTS = {
@@ -86,6 +87,8 @@ export const PARTS = {
       'test/sessions/agents.ts',
       'test/sessions/git-traps.ts',
       'test/sessions/planning-walls.ts',
+      // by an agent of its fixtures
+      'test/sessions/scope.ts',
       'test/sessions/secrets.ts',
       'test/sessions/stream.ts',
       'test/sessions/walls.ts',
@@ -162,9 +165,11 @@ function nearest(file) {
 /** What is wrong in the parts; empty where nothing is. */
 export function faultsOf(files) {
   const named = Object.values(PARTS).flatMap(pathsOf)
+  const twice = named.filter((path, at) => named.indexOf(path) !== at)
   const gone = named.filter((path) => !files.some((file) => isBelow(file, path)))
   const lost = files.filter((file) => partsOf(file).length === 0 && LEAVES.test(textOf(file)))
   return [
+    ...twice.map((path) => `test/long-lane.mjs names ${path} twice`),
     ...gone.map((path) => `test/long-lane.mjs names ${path}, which is not there`),
     ...lost.map((file) => `${file} leaves something to the long lane, and is in no part of it`),
   ]
