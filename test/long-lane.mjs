@@ -148,12 +148,12 @@ const isBelow = (file, path) => path === file || (path.endsWith('/') && file.sta
 const pathsOf = ({ both = [], long = [] }) => [...both, ...long]
 const textOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
-/** The names of the parts that a file is in. */
-export function partsOf(file) {
+/** The name of the part that a file is in, if any. */
+export function partOf(file) {
   const path = nearest(file)
-  const names = Object.keys(PARTS).filter((name) => pathsOf(PARTS[name]).includes(path))
-  const isWhole = path === file || names.every((name) => PARTS[name].long?.includes(path))
-  return isWhole || LEAVES.test(textOf(file)) ? names : []
+  const name = Object.keys(PARTS).find((name) => pathsOf(PARTS[name]).includes(path))
+  const isWhole = path === file || !isShort(file)
+  return isWhole || LEAVES.test(textOf(file)) ? name : undefined
 }
 
 /** The longest path in the parts that fits a file. */
@@ -167,7 +167,7 @@ export function faultsOf(files) {
   const named = Object.values(PARTS).flatMap(pathsOf)
   const twice = named.filter((path, at) => named.indexOf(path) !== at)
   const gone = named.filter((path) => !files.some((file) => isBelow(file, path)))
-  const lost = files.filter((file) => partsOf(file).length === 0 && LEAVES.test(textOf(file)))
+  const lost = files.filter((file) => partOf(file) === undefined && LEAVES.test(textOf(file)))
   return [
     ...twice.map((path) => `test/long-lane.mjs names ${path} twice`),
     ...gone.map((path) => `test/long-lane.mjs names ${path}, which is not there`),

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
 import './build-tap.mjs'
-import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
+import { faultsOf, isShort, PARTS, partOf } from './long-lane.mjs'
 import { withFoldersInMemory } from './memory.mjs'
 import { testFiles } from './test-files.mjs'
 
@@ -35,7 +35,7 @@ else {
   if (unknown) throw new Error(`${unknown} is none of: ${Object.keys(PARTS).join(', ')}`)
   for (const part of parts) {
     console.log(`# part of the long lane: ${part}`)
-    const files = testFiles().filter((file) => partsOf(file).includes(part))
+    const files = testFiles().filter((file) => partOf(file) === part)
     const jobs = PARTS[part].jobs ?? 2
     const groups = files.map((file) => ({ folder: dirname(file), files: [file], bytes: 0 }))
     await runGroups(groups, { jobs, isFull, isLong: true })

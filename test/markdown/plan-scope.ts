@@ -39,6 +39,11 @@ t.test('a plan names its scope in its frontmatter or in a list', async (t) => {
       '---\npaths: src/**\n---\n## Scope:\n\n* commands: npm test\n',
       { paths: ['src/**'], commands: ['npm test'] },
     ],
+    [
+      'an intent, whose agent may run the proof too',
+      '---\npaths: src/**\ncommands: npm test\nproof: test -e a\n---\nDo it.\n',
+      { paths: ['src/**'], commands: ['npm test', 'test -e a'] },
+    ],
     ['prose', '## Scope\n\nOnly the login.\n\n- not the logout\n', NONE],
     ['a list elsewhere', '## Files\n\n- paths: src/**\n', NONE],
     ['a list in a fence', '```\n## Scope\n\n- paths: src/**\n```\n', NONE],

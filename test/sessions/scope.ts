@@ -231,7 +231,8 @@ t.test('an intent within a standing intent is approved by it', async (t) => {
   const unsure = await must(service, 'POST', sessions, within)
   t.match(unsure, { state: 'plan_ready' }, 'an agent that runs may have sent it')
   for (const { id } of [unsure, running]) await must(service, 'POST', `${sessions}/${id}/abandon`)
-  const made = await must(service, 'POST', sessions, { ...within, commands: ['echo a'] })
+  const paths = ['docs'] // with docs/.envrc, were it not hidden
+  const made = await must(service, 'POST', sessions, { ...within, paths, commands: ['echo a'] })
   const ref = { case_id, id: made.id, path: `${sessions}/${made.id}` }
   t.match(made, { state: /approved|executing/ })
   await reaches(service, ref, 'complete')
