@@ -32,9 +32,9 @@ const EXTERNAL = [
 
 /**
  * `paths` are from the root: the programs are below `folder` at the same paths, with `.js`, or by the names that they have.
- * They share what they import; with `isWhole` each is one file, as tap loads each file by way of another thread.
+ * They share what they import.
  */
-export async function buildPrograms(paths, folder, { isWhole = false } = {}) {
+export async function buildPrograms(paths, folder) {
   await build({
     absWorkingDir: ROOT,
     entryPoints: paths,
@@ -42,7 +42,7 @@ export async function buildPrograms(paths, folder, { isWhole = false } = {}) {
     outdir: folder,
     chunkNames: 'chunks/[hash]',
     bundle: true,
-    splitting: !isWhole,
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',

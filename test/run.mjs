@@ -52,16 +52,17 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
     writeFileSync(path, entryOf(files))
     return [name, path]
   })
-  await buildPrograms(Object.fromEntries(entries), GROUPS, { isWhole: true })
+  await buildPrograms(Object.fromEntries(entries), GROUPS)
   const limit = isFull ? 10_800 : 300
-  // by its whole path: a thread that a test starts from another folder has it too
-  const loads = ['without-domains.mjs', 'setup.mjs'].map(
-    (name) => `--node-arg=--import=${new URL(name, import.meta.url).href}`,
+  // by their whole paths: a thread that a test starts from another folder has them too
+  const [first, next] = ['without-tracking.mjs', 'setup.mjs'].map(
+    (name) => `--import=${new URL(name, import.meta.url).href}`,
   )
-  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, ...loads]
+  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, `--node-arg=${next}`]
   const programs = entries.map(([name]) => join(GROUPS, `${name}.js`))
   const words = [TAP, ...options, '--disable-coverage', ...programs]
   const env = {
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${first}`, // arguments come after those of tap
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
   }

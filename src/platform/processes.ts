@@ -62,6 +62,8 @@ export interface ProcessStat {
   /** The id of its session (see setsid). The number stays reserved while a process of the session lives. */
   session: number
   start: string
+  /** A thread of the kernel: it runs no program, and has neither an environment nor open files. */
+  isKernel: boolean
 }
 
 /** Null if there is no such process, or if the system says nothing about it. */
@@ -79,8 +81,12 @@ export function processStat(pid: number): ProcessStat | null {
     group: number(5),
     session: number(6),
     start: field(22),
+    isKernel: (number(9) & PF_KTHREAD) !== 0,
   }
 }
+
+/** Of `flags` in proc(5), as the kernel's include/linux/sched.h has it. */
+const PF_KTHREAD = 0x0020_0000
 
 /** The whole line that `ps` prints, in a fixed language and time zone, as the start time is compared. */
 const PS_LINE = /^ *([A-Z])\S*\s+(\d+)\s+(\d+)\s+(\S.*\S)\s*$/m
@@ -103,6 +109,7 @@ function statByCommand(pid: number): ProcessStat | null {
     group: Number(group),
     session: 0,
     start,
+    isKernel: false,
   }
 }
 

@@ -59,12 +59,12 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
   return members
 }
 
-/** All processes except this one and zombies. */
+/** All processes except this one, zombies and threads of the kernel, which can be most. */
 function liveProcesses(): Table {
   const table = new Map<number, ProcessStat>()
   for (const pid of processIds()) {
     const stat = pid === process.pid ? null : processStat(pid)
-    if (stat && stat.state !== 'Z') table.set(pid, stat)
+    if (stat && stat.state !== 'Z' && !stat.isKernel) table.set(pid, stat)
   }
   return table
 }
