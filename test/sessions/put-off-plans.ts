@@ -67,6 +67,14 @@ async function newCase(): Promise<string> {
   return (await app.newCase({ title: 'Raise the limit' })).id
 }
 
+/** A prompt waits a few seconds for the tests before the work, and else is answered that the next one begins it. */
+async function goOn(say: (prompt: Record<string, string>) => Promise<unknown>): Promise<string> {
+  for (;;) {
+    const told = JSON.stringify(await say({ prompt: 'Go on' }))
+    if (!told.includes('go on with the next prompt')) return told
+  }
+}
+
 t.test(
   'a plan that nobody decides on in time is put off, and its approval is the next turn',
   inLongLane,
@@ -94,9 +102,8 @@ t.test(
     t.equal(await agent.tell('AfterAgent', { stop_hook_active: false }), null)
     t.equal((await theSession(app, case_id)).state, 'executing', 'its end is not that of the work')
 
-    const told = await agent.tell('BeforeAgent', { prompt: 'Go on' })
-    const context = told.hookSpecificOutput.additionalContext
-    t.match(context, /approved the plan[\s\S]*1\. Raise it\.[\s\S]*Careful\./)
+    const told = await goOn((prompt) => agent.tell('BeforeAgent', prompt))
+    t.match(told, /approved the plan[\s\S]*1\. Raise it\.[\s\S]*Careful\./)
     t.equal(await agent.present(PLAN), null, 'it leaves its own plan mode')
     t.equal(await agent.write(), null)
     writeFileSync(join(app.root, 'done.txt'), 'x')
@@ -152,12 +159,12 @@ t.test('Copilot need not ask again for what the approved plan covers', async (t)
   const session = await theSession(app, case_id)
   t.match(await edit('src/limit.js'), denied)
   await must(app, 'POST', `${session.path}/approve`)
-  const goOn = async (ref: Ref) => {
+  const begin = async (ref: Ref) => {
     await reaches(app, ref, 'executing')
-    const told = await agent.tell('userPromptSubmitted', { prompt: 'Go on' })
-    t.match(JSON.stringify(told), /approved the plan/)
+    const told = await goOn((prompt) => agent.tell('userPromptSubmitted', prompt))
+    t.match(told, /approved the plan/)
   }
-  await goOn(session)
+  await begin(session)
   t.strictSame(await edit('src/limit.js'), allowed)
   t.strictSame(await run('npm test'), allowed)
   t.match(await edit('other.js'), denied, 'outside the scope')
@@ -170,7 +177,7 @@ t.test('Copilot need not ask again for what the approved plan covers', async (t)
   await agent.present(PLAN)
   const second = await theSession(app, case_id)
   await must(app, 'POST', `${second.path}/approve`)
-  await goOn(second)
+  await begin(second)
   t.strictSame(await edit('src/limit.js'), allowed, 'without a scope, files of the folder')
   t.strictSame(await run('npm test'), [], 'but no commands')
   const record = app.file(case_id, 'case.md')
