@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { readProc } from '../../src/platform/proc.ts'
+import { readProc, readProcLink } from '../../src/platform/proc.ts'
 import { processIds, processStat } from '../../src/platform/processes.ts'
 import { noSandbox, openSandbox, type Sandbox } from '../../src/runners/enclosure/sandbox.ts'
 import { runStepProcess } from '../../src/runners/enclosure/step-process.ts'
@@ -91,6 +91,16 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 const SHED = 'env -i setsid'
+
+t.test('what is left out as a thread of the kernel runs no program', linuxOnly, (t) => {
+  const threads = processIds().filter((pid) => processStat(pid)?.isKernel)
+  const programs = threads.filter((pid) => readProcLink(`${pid}/exe`) !== null)
+  t.strictSame(programs, [])
+  const isShown = readProc('2/comm') === 'kthreadd\n' // in a container it is not
+  t.equal(threads.includes(2), isShown)
+  t.match(processStat(process.pid), { isKernel: false })
+  t.end()
+})
 
 t.test('what has shed its run id under a guard', { ...here, ...inLongLane }, async (t) => {
   const { sandbox, run: folder, remove } = await guardWith(ID)
